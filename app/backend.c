@@ -3,7 +3,7 @@
 
 #include <parallax/error.h>
 
-#include "core/heartbeat.h"
+#include "core/base/heartbeat.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 

@@ -4,7 +4,7 @@
 #define PLX_APP_BACKEND_H
 
 #include "config/config.h"
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 /*
  * Creates the backend that KIND names; auto is the GPU, and the CPU where there is none. *NOTE, if not NULL, then says why it

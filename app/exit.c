@@ -13,7 +13,7 @@
 
 #include <parallax/error.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 int plx_exit_code(int error)
 {

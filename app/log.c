@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 /* The output of all lines. Before plx_log_open: the inherited standard error. */
 static struct {

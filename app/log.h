@@ -13,7 +13,7 @@
  * read. */
 void plx_log_open(const char *program);
 
-/* TEXT is made one line of clean UTF-8 (core/text.h). */
+/* TEXT is made one line of clean UTF-8 (core/base/text.h). */
 void plx_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* From now on COPY receives each line too; NULL: nobody does. Forked processes inherit it. */

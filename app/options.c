@@ -11,7 +11,7 @@
 
 #include "app/exit.h"
 #include "app/version.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 /* Keys of argp. Only -h is a letter. */
 enum { HELP = 'h', USAGE = 256, VERSION, FIRST_OPTION };

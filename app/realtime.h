@@ -3,7 +3,7 @@
 #ifndef PLX_APP_REALTIME_H
 #define PLX_APP_REALTIME_H
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 /* Locks the memory of this process, later memory included, page by page as it is first used (MCL_ONFAULT): what a driver has
  * reserved without using it costs nothing. Where the limit (RLIMIT_MEMLOCK) is not unlimited, later memory is left out, as it

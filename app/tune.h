@@ -4,7 +4,7 @@
 #ifndef PLX_APP_TUNE_H
 #define PLX_APP_TUNE_H
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 #define PLX_TUNE_FILE "/var/lib/parallax/tune.yaml"
 

@@ -9,7 +9,7 @@
 #include <parallax/words.h>
 
 #include "bridge/frame_messages.h"
-#include "core/words.h"
+#include "core/base/words.h"
 
 enum plx_diagnostic_level plx_diagnostic_level(uint32_t state, uint32_t source)
 {

@@ -7,7 +7,7 @@
 #include <parallax/error.h>
 
 #include "bridge/frame_parts.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 const struct plx_frame_names plx_frame_names = {{
     [PLX_FRAME_LINK] = "parallax_link",

@@ -9,7 +9,7 @@
 #define PLX_BRIDGE_MCAP_READ_H
 
 #include "bridge/mcap_format.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 struct plx_mcap_reader;
 

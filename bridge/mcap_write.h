@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 
 #include "bridge/mcap_format.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define PLX_MCAP_MAX_PIECES 16                 /* of a message's data */
 #define PLX_MCAP_CHUNK_NS UINT64_C(1000000000) /* the longest time between the log times of a chunk's messages */

@@ -5,7 +5,7 @@
 #include <parallax/error.h>
 
 #include "bridge/frame_parts.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/pose.h"
 
 #define UNKNOWN_VARIANCE 1e6 /* m², rad²: filters read zeros as a perfect pose */

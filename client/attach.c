@@ -13,7 +13,7 @@
 
 #include "client/fetch.h"
 #include "client/link.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define RETRY_NS (50 * PLX_NS_PER_MS)   /* between two attempts to reattach */
 #define HAND_OVER_NS (2 * PLX_NS_PER_S) /* a service that replaces its memory has the next one ready */

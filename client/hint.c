@@ -3,7 +3,7 @@
 #include "client/client.h"
 
 #include "client/link.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define ANSWER_NS (100 * PLX_NS_PER_MS) /* the service needs far less, unless the machine is overloaded */
 

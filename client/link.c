@@ -12,8 +12,8 @@
 #include <parallax/client.h>
 #include <parallax/region.h>
 
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 
 #define QUEUE_RETRY_MS 5
 #define DRAIN_LIMIT 1024 /* more than a queue holds; bounds the time if the service floods the socket */

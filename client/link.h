@@ -8,7 +8,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define PLX_HELLO_TIME_NS (2 * PLX_NS_PER_S) /* for the answer of the service */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/fetch.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 /* Time since AT_NS, a CLOCK_MONOTONIC time of FRAME, in CLOCK_BOOTTIME: the frame's time in suspend converts it, because
  * CLOCK_MONOTONIC stops in suspend. False if the numbers overflow. */

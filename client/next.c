@@ -11,7 +11,7 @@
 
 #include "client/fetch.h"
 #include "client/link.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define SLICE_NS (20 * PLX_NS_PER_MS) /* longest sleep; between two sleeps the socket is checked for the end of the service */
 #define CROWDED_SLICE_NS (2 * PLX_NS_PER_MS) /* the same after a missed wake-up, */

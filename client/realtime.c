@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 int plx_realtime_ns(const struct plx_frame *frame, int64_t *ret_ns)
 {

@@ -8,7 +8,7 @@
 #define PLX_CONFIG_CALIBRATION_READER_H
 
 #include "config/yaml.h"
-#include "core/calibration.h"
+#include "core/geometry/calibration.h"
 
 struct plx_reader {
     const struct plx_yaml *yaml;

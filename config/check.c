@@ -6,7 +6,7 @@
 
 #include "config/schema.h"
 #include "config/text.h"
-#include "core/source.h"
+#include "core/pipeline/source.h"
 
 #define QUOTE(text) #text
 #define TEXT_OF(macro) QUOTE(macro)

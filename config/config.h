@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "core/calibration.h"
-#include "core/exposure.h"
+#include "core/geometry/calibration.h"
+#include "core/pipeline/exposure.h"
 #include "core/pipeline/pipeline.h"
 #include "gpu/gpu.h"
 

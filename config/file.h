@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 /* Reads the regular file at PATH of at most MAX bytes; *ret_text is the caller's to free, *ret_size its bytes (a zero byte
  * follows). NOT_FOUND, PERMISSION, IO, RANGE (larger than MAX), FORMAT (not a regular file), NOMEM. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "config/schema.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 const struct plx_key *plx_key_find(const char *name)
 {

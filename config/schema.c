@@ -4,7 +4,7 @@
 
 #include <parallax/region.h>
 
-#include "core/source.h"
+#include "core/pipeline/source.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define MEMBER(field) ((struct plx_config *)0)->field

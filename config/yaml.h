@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define PLX_YAML_MAX_BYTES (4 << 20) /* of a file */
 #define PLX_YAML_MAX_NODES (1 << 18)

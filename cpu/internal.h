@@ -3,8 +3,8 @@
 #ifndef PLX_CPU_INTERNAL_H
 #define PLX_CPU_INTERNAL_H
 
-#include "core/obstacles.h"
-#include "core/stages.h"
+#include "core/ground/obstacles.h"
+#include "core/pipeline/stages.h"
 #include "cpu/simd/kernels.h"
 
 /* A fixed pool of threads that share the tasks of one call. THREADS in all, the caller's among them; 0 = as many as the process
@@ -80,7 +80,7 @@ void plx_columns_scratch_destroy(struct plx_columns_scratch *scratch);
 int plx_regions_scratch_create(const struct plx_limits *limits, struct plx_regions_scratch **ret_scratch);
 void plx_regions_scratch_destroy(struct plx_regions_scratch *scratch);
 
-/* The stages: plx_cpu_NAME has the signature of NAME in core/stages.h. */
+/* The stages: plx_cpu_NAME has the signature of NAME in core/pipeline/stages.h. */
 #define PLX_CPU_STAGE(name) __typeof__(*((struct plx_stages_ops *)NULL)->name) plx_cpu_##name
 #define PLX_CPU_IMAGE(name) __typeof__(*((struct plx_image_ops *)NULL)->name) plx_cpu_##name
 

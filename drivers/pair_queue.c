@@ -7,8 +7,8 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
-#include "core/stages.h"
+#include "core/base/clock.h"
+#include "core/pipeline/stages.h"
 
 enum use { FREE, FILLING, READY, HELD };
 

@@ -6,7 +6,7 @@
 
 #include <parallax/error.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 int plx_gpu_create_memory(const struct plx_limits *limits, enum plx_gpu_memory memory, struct plx_stages **ret_stages,
                           struct plx_error_message *message)

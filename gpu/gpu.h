@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPU backend: the stages of core/stages.h in CUDA C, the same bits as cpu/. */
+/* The GPU backend: the stages of core/pipeline/stages.h in CUDA C, the same bits as cpu/. */
 #ifndef PLX_GPU_GPU_H
 #define PLX_GPU_GPU_H
 

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 #include "gpu/gpu.h"
 
 /* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs to shared memory. Clock: time stamps. */
@@ -160,7 +160,7 @@ PLX_GPU_PART(regions);
 PLX_GPU_PART(ground);
 PLX_GPU_PART(columns);
 
-/* The stages, as core/stages.h declares them, by the files that define them. */
+/* The stages, as core/pipeline/stages.h declares them, by the files that define them. */
 #define PLX_GPU_STAGE(stage) __typeof__(*((struct plx_stages_ops *)0)->stage) plx_gpu_##stage
 PLX_GPU_STAGE(convert);   /* image/convert.cu */
 PLX_GPU_STAGE(histogram); /* image/histogram.cu */

@@ -3,8 +3,8 @@
 #ifndef PLX_ORACLE_COMPONENTS_H
 #define PLX_ORACLE_COMPONENTS_H
 
-#include "core/image.h"
-#include "core/obstacles.h"
+#include "core/base/image.h"
+#include "core/ground/obstacles.h"
 
 /* As the stage `label`. */
 void oracle_label(const struct plx_image *mask, const struct plx_image *disparity, const struct plx_label_params *params,

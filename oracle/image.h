@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The image stages, pixel by pixel as docs/stages.md describes them, slow and without code of cpu/. Arguments
- * are as in core/stages.h and core/image.h and are not checked.
+ * are as in core/pipeline/stages.h and core/base/image.h and are not checked.
  */
 #ifndef PLX_ORACLE_IMAGE_H
 #define PLX_ORACLE_IMAGE_H
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 void oracle_convert(const struct plx_raw *raw, const struct plx_image *grey);
 void oracle_histogram(const struct plx_image *grey, int bins, const struct plx_image *ret_bins);

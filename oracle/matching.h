@@ -6,7 +6,7 @@
 #ifndef PLX_ORACLE_MATCHING_H
 #define PLX_ORACLE_MATCHING_H
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 enum matching_plane {
     MATCHING_CENSUS_LEFT,

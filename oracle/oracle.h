@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The matching stages in plain scalar code that follows docs/matching.md sentence by sentence and shares nothing with cpu/: the
- * reference for the backends. Arguments are as in core/stages.h and are not checked. Volumes are
+ * reference for the backends. Arguments are as in core/pipeline/stages.h and are not checked. Volumes are
  * [height][width][disparities] without padding.
  */
 #ifndef PLX_ORACLE_ORACLE_H
 #define PLX_ORACLE_ORACLE_H
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 void oracle_census(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *ret_features);
 

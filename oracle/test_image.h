@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 /* Allocates WIDTH x HEIGHT elements of TYPE with PADDING elements after each row; all bytes, padding too, are 0xA5. Exits when
  * out of memory. Free with test_image_free. */

@@ -3,7 +3,7 @@
 #ifndef PLX_ORACLE_TWIN_H
 #define PLX_ORACLE_TWIN_H
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 struct twin {
     struct plx_image want; /* expected: written by the reference, an oracle or the CPU backend beside the GPU's */

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "app/calibrate/board.h"
-#include "core/calibration.h"
-#include "core/image.h"
+#include "core/base/image.h"
+#include "core/geometry/calibration.h"
 #include "core/motion/pose.h"
 
 #define BOARD_SAMPLES 3 /* of a pixel, along rows and columns */

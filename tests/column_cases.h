@@ -3,7 +3,7 @@
 #ifndef PLX_TESTS_COLUMN_CASES_H
 #define PLX_TESTS_COLUMN_CASES_H
 
-#include "core/columns.h"
+#include "core/ground/columns.h"
 #include "oracle/test_image.h"
 
 /* BUMPY: a street whose things and ground are noisy. */

@@ -10,7 +10,7 @@
 
 #include <parallax/error.h>
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 #include "tests/cmocka.h"
 
 static struct {

@@ -7,7 +7,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "core/motion/pose.h"
 
 #define MOTION_SCENE_BOXES 4

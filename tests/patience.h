@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 /* PLX_TEST_PATIENCE_S is for the test of the tests (system/runners.sh), which sees them fail. */
 static inline int patience_ms(void)

@@ -5,7 +5,7 @@
 
 #include <parallax/error.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "drivers/files/file.h"
 
 static inline int write_pgm_pixels(FILE *file, const char *path, const struct plx_image *image,

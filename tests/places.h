@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/runner.h"
 
 #define PLACES_WIDTH 640

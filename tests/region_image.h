@@ -12,7 +12,7 @@
 #include <parallax/region.h>
 
 #include "client/map.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define REGION_IMAGE_SLOTS 4
 

@@ -51,7 +51,7 @@ cuda_12() {
     rm -rf "$out" && mkdir -p "$out"
     for file in gpu/*/*.cu; do printf '%s\n' "$file sm_72" "$file sm_87" "$file host"; done |
         xargs -P "$jobs" -L 1 bash -c 'compile_12 "$@"' compile_12
-    printf '%s\n' gpu/*/*.c core/*.c core/motion/*.c | xargs -P "$jobs" -L 1 bash -c '"$clang" -std=gnu11 -O1 -fPIC -D_GNU_SOURCE -I. \
+    printf '%s\n' gpu/*/*.c core/*/*.c | xargs -P "$jobs" -L 1 bash -c '"$clang" -std=gnu11 -O1 -fPIC -D_GNU_SOURCE -I. \
         -Iinclude -isystem "$toolkit/include" -Wall -Wextra -Werror -c "$1" -o "$out/${1//\//_}.host.o"' clang
     gcc -shared -Wl,-z,defs "$out"/*.host.o -o "$out/libplx_gpu.so" "$toolkit/lib/libcudart.so.12" -lstdc++ -lpthread -lm
     judge "sm_72 sm_87" "$out"/*.cu.sm_*.txt

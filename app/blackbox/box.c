@@ -17,7 +17,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define NAME_BYTES 96
 #define COPY_BYTES 65536

@@ -7,7 +7,7 @@
 #define PLX_APP_BLACKBOX_BOX_H
 
 #include "app/blackbox/format.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define PLX_BOX_SAVED 8 /* copies that are kept */
 

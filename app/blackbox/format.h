@@ -12,7 +12,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/heartbeat.h"
+#include "core/base/heartbeat.h"
 
 #define PLX_BOX_VERSION 1u
 #define PLX_BOX_MAGIC "PLXBOX\r\n" /* 8 bytes */

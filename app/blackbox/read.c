@@ -10,7 +10,7 @@
 #include <parallax/error.h>
 
 #include "config/file.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 /* The limit of bytes under checksums that fail: it bounds the time for a file with false records at every step. */
 #define WASTE_BYTES (4u * PLX_BOX_RING_BYTES)

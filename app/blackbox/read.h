@@ -4,7 +4,7 @@
 #define PLX_APP_BLACKBOX_READ_H
 
 #include "app/blackbox/format.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 /* One record. DATA has record.bytes and belongs to the content; only its checksum was checked. */
 struct plx_box_entry {

@@ -4,7 +4,7 @@
 #define PLX_APP_CALIBRATE_CHESSBOARD_H
 
 #include "app/calibrate/board.h"
-#include "core/image.h"
+#include "core/base/image.h"
 
 /* The corners of the whole BOARD in GREY (U8), row by row from one end of the board, seen from its front; pixels. Squares need
  * about 10 px. Several orders may be right: by plx_chessboard_turn the other eye gets the same. NOT_FOUND: there is no such

@@ -4,7 +4,7 @@
 #ifndef PLX_APP_CALIBRATE_CORNER_POINTS_H
 #define PLX_APP_CALIBRATE_CORNER_POINTS_H
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 #define PLX_CORNER_POINTS 2048
 

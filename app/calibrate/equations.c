@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "app/calibrate/cholesky.h"
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 
 #define STEP 1e-6 /* of numeric derivatives; rays and coefficients are about 1 */
 

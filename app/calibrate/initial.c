@@ -6,7 +6,7 @@
 #include <parallax/error.h>
 
 #include "app/calibrate/cholesky.h"
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 
 #define UNKNOWNS 8
 

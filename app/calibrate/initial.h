@@ -5,7 +5,7 @@
 #define PLX_APP_CALIBRATE_INITIAL_H
 
 #include "app/calibrate/board.h"
-#include "core/calibration.h"
+#include "core/geometry/calibration.h"
 
 /* Focal length and principal point of EYE from PAIRS; its model and size are kept. FORMAT: the corners are those of no board.
  */

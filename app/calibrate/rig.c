@@ -10,7 +10,7 @@
 #include "app/calibrate/equations.h"
 #include "app/calibrate/initial.h"
 #include "app/calibrate/uncertainty.h"
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
 
 #define ITERATIONS 100

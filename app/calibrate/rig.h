@@ -8,7 +8,7 @@
 #define PLX_APP_CALIBRATE_RIG_H
 
 #include "app/calibrate/board.h"
-#include "core/calibration.h"
+#include "core/geometry/calibration.h"
 
 #define PLX_RIG_MIN_PAIRS 3
 #define PLX_RIG_MAX_PAIRS 500

@@ -7,7 +7,7 @@
 #include <parallax/error.h>
 
 #include "app/calibrate/cholesky.h"
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
 
 #define N PLX_RIG_MAX_PARAMETERS

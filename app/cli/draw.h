@@ -7,7 +7,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 struct plx_rgb {
     uint8_t r, g, b;

@@ -10,8 +10,8 @@
 #include <parallax/client.h>
 
 #include "app/cli/draw.h"
-#include "core/image.h"
-#include "core/text.h"
+#include "core/base/image.h"
+#include "core/base/text.h"
 
 /* The type of the next three functions. */
 typedef int plx_export(const char *path, const struct plx_view *view, struct plx_error_message *message);

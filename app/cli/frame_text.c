@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 #include "core/motion/pose.h"
-#include "core/text.h"
 
 #define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
 #define STILL_MPS 0.15  /* slower obstacles are printed as still */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "app/cli/frame_text.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 cJSON *plx_json_number(double number, int digits)
 {

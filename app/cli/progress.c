@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define SILENT_NS (2 * PLX_NS_PER_S)
 #define REDRAW_NS (250 * PLX_NS_PER_MS)

@@ -7,8 +7,8 @@
 #include <parallax/error.h>
 
 #include "app/log.h"
-#include "core/clock.h"
-#include "core/heartbeat.h"
+#include "core/base/clock.h"
+#include "core/base/heartbeat.h"
 
 #define WAIT_NS                                                                                                                \
     (100 * PLX_NS_PER_MS) /* longest wait for a picture: then the loop checks commands, sensors and silent cameras */

@@ -5,8 +5,8 @@
 
 #include <signal.h>
 
-#include "core/pairing.h"
-#include "core/period.h"
+#include "core/base/period.h"
+#include "core/pipeline/pairing.h"
 
 struct plx_capture_queue {
     struct plx_source *source;

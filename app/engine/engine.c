@@ -14,7 +14,7 @@
 #include "app/log.h"
 #include "app/realtime.h"
 #include "app/region/region.h"
-#include "core/heartbeat.h"
+#include "core/base/heartbeat.h"
 
 static volatile sig_atomic_t stop_requested;
 

@@ -5,7 +5,7 @@
 
 #include "app/engine/capture_queue.h"
 #include "app/engine/sensors.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 struct plx_exposure;
 struct plx_pipeline;

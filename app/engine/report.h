@@ -8,9 +8,9 @@
 
 #include <parallax/frame.h>
 
-#include "core/calibration.h"
-#include "core/exposure.h"
-#include "core/text.h"
+#include "core/base/text.h"
+#include "core/geometry/calibration.h"
+#include "core/pipeline/exposure.h"
 
 enum plx_report_kind {
     PLX_REPORT_PLAN = 1, /* of a probe: everything opens; frame_bytes and calibration are for the engine */

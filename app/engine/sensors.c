@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "app/log.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define PERIOD_NS PLX_NS_PER_S
 #define STEP_NS (50 * PLX_NS_PER_MS) /* the longest delay until the thread notices a stop */

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/heartbeat.h"
-#include "core/text.h"
+#include "core/base/heartbeat.h"
+#include "core/base/text.h"
 
 #define PLX_SYSTEM_HEALTH_HOLD 10 /* readings without a cause until a flag ends */
 

@@ -5,7 +5,7 @@
 
 #include "app/engine/report.h"
 #include "config/config.h"
-#include "core/source.h"
+#include "core/pipeline/source.h"
 
 struct plx_setup {
     bool retries_refusals;     /* a camera that fails to open is tried again */

@@ -11,8 +11,8 @@
 
 #include <parallax/frame.h>
 
-#include "core/heartbeat.h"
-#include "core/text.h"
+#include "core/base/heartbeat.h"
+#include "core/base/text.h"
 
 /* Shares of the last 10 s in which some, or all, processes waited for memory, percent: the flag begins at FROM, ends below
  * UNTIL. */

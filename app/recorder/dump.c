@@ -16,7 +16,7 @@
 #include <parallax/frame.h>
 
 #include "app/recording/record_mcap.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define STAMP_BYTES 20 /* of "20261124T000112.345Z" */
 #define ENDING ".mcap"

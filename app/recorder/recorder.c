@@ -18,7 +18,7 @@
 #include "app/recorder/ring.h"
 #include "app/recorder/watch.h"
 #include "config/text.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define AFTER_NS PLX_NS_PER_S        /* that a file goes on after its fault */
 #define RETRY_NS PLX_NS_PER_S        /* between two attempts to connect */

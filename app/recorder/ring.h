@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define PLX_PAIR_RING_MIN_SLOTS 2
 

@@ -7,7 +7,7 @@
 
 #include "bridge/diagnostics_message.h"
 #include "bridge/mcap_write.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 struct plx_mcap_recording;
 

@@ -16,8 +16,8 @@
 
 #include <parallax/region.h>
 
-#include "core/clock.h"
-#include "core/reason.h"
+#include "core/base/clock.h"
+#include "core/base/reason.h"
 
 struct plx_shared_region {
     struct plx_region_header *header; /* the mapping */

@@ -13,9 +13,9 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
-/* Not struct plx_region: that is a region of the picture (core/obstacles.h). */
+/* Not struct plx_region: that is a region of the picture (core/ground/obstacles.h). */
 struct plx_shared_region;
 
 struct plx_region_options {

@@ -11,8 +11,8 @@
 
 #include "app/engine/setup.h"
 #include "app/selftest/check.h"
-#include "core/clock.h"
-#include "core/pairing.h"
+#include "core/base/clock.h"
+#include "core/pipeline/pairing.h"
 
 #define MAX_PAIRS 20000
 #define WARM_UP_PAIRS 5

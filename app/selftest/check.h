@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "config/config.h"
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 struct plx_source;
 

@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "drivers/synthetic/scene.h"
 
 #define PERIOD_NS INT64_C(100000000)

@@ -13,7 +13,7 @@
 
 #include "app/selftest/check.h"
 #include "app/supervisor/clients.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define PERIOD_US 1000
 /* Readers sleep on a futex. A longer median means that wake-ups are lost, not that scheduling is slow. */

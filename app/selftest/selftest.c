@@ -14,7 +14,7 @@
 #include "app/exit.h"
 #include "app/options.h"
 #include "app/selftest/check.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "oracle/test_image.h"
 
 #define QUICK_LIMIT_S 300 /* for one check; under QEMU checks are slow */

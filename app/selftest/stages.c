@@ -3,9 +3,9 @@
 #include <parallax/error.h>
 
 #include "app/selftest/check.h"
-#include "core/columns.h"
-#include "core/image.h"
-#include "core/stages.h"
+#include "core/base/image.h"
+#include "core/ground/columns.h"
+#include "core/pipeline/stages.h"
 #include "oracle/columns.h"
 #include "oracle/components.h"
 #include "oracle/image.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/selftest/fixture.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define WIDTH 640
 #define HEIGHT 480

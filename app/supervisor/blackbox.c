@@ -9,7 +9,7 @@
 #include "app/log.h"
 #include "app/supervisor/service_clock.h"
 #include "app/version.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define PICTURE_NS PLX_NS_PER_S
 #define BEAT_NS (100 * PLX_NS_PER_MS)

@@ -9,7 +9,7 @@
 #include "app/blackbox/box.h"
 #include "app/region/region.h"
 #include "app/supervisor/child.h"
-#include "core/heartbeat.h"
+#include "core/base/heartbeat.h"
 
 /* Zeroed, with copier PLX_CHILD_NONE: no box. */
 struct plx_blackbox {

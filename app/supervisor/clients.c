@@ -15,7 +15,7 @@
 
 #include "app/supervisor/client.h"
 #include "app/supervisor/listener.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define HELLO_TIME_NS (2 * PLX_NS_PER_S)
 #define TICK_NS (PLX_NS_PER_S / 2) /* of the timer that ends silent clients */

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 
 struct plx_listener {
     struct sockaddr_un address;

@@ -13,7 +13,7 @@
 #include <parallax/error.h>
 
 #include "app/log.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define CHECK_PERIOD_NS PLX_NS_PER_S /* between two checks of the files of socket and lock */
 

@@ -3,8 +3,8 @@
 
 #include <signal.h>
 
-#include "core/heartbeat.h"
-#include "core/stages.h"
+#include "core/base/heartbeat.h"
+#include "core/pipeline/stages.h"
 
 enum event {
     EVENT_GOOD,      /* a frame without faults */

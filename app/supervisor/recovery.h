@@ -12,9 +12,9 @@
 
 #include <parallax/frame.h>
 
-#include "core/clock.h"
-#include "core/heartbeat.h"
-#include "core/period.h"
+#include "core/base/clock.h"
+#include "core/base/heartbeat.h"
+#include "core/base/period.h"
 
 #define PLX_BACKOFF_MIN_NS (100 * PLX_NS_PER_MS)
 #define PLX_BACKOFF_MAX_NS (5 * PLX_NS_PER_S)
@@ -66,7 +66,7 @@ void plx_recovery_lacks_resource(struct plx_recovery *recovery, int64_t now_ns);
 /* The same at a start that failed without an engine: the next attempt comes after the back-off. */
 void plx_recovery_start_postponed(struct plx_recovery *recovery, int64_t now_ns);
 
-/* The heartbeat of THREAD (core/heartbeat.h); call it before each tick. */
+/* The heartbeat of THREAD (core/base/heartbeat.h); call it before each tick. */
 void plx_recovery_progress(struct plx_recovery *recovery, enum plx_thread thread, int doing, int64_t since_ns);
 
 /* The engine, which is late, waited NS for a processor since the last tick: other programs keep it from running, and a new

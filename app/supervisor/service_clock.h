@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define PLX_TURN_NS (50 * PLX_NS_PER_MS)   /* the loop iterates at least this often */
 #define PLX_LATE_TURN_NS (2 * PLX_TURN_NS) /* after a longer interval, the part beyond PLX_TURN_NS does not count */

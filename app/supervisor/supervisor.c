@@ -12,7 +12,7 @@
 #include "app/exit.h"
 #include "app/log.h"
 #include "app/realtime.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define STALL_NS PLX_NS_PER_S /* an iteration that is this late is logged */
 #define STATUS_PERIOD_NS PLX_NS_PER_S

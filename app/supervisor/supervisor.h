@@ -23,7 +23,7 @@
 #include "app/supervisor/service_clock.h"
 #include "app/supervisor/systemd.h"
 #include "config/config.h"
-#include "core/heartbeat.h"
+#include "core/base/heartbeat.h"
 
 #define PLX_KILL_BUDGET_NS (2 * PLX_NS_PER_S) /* from SIGKILL to a process's end */
 

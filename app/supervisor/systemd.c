@@ -12,8 +12,8 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 
 #define FEEDINGS 4 /* in one watchdog period, so that a late one does no harm */
 

@@ -8,7 +8,7 @@
 #define PLX_APP_WEB_ACCESS_H
 
 #include "app/web/http.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define PLX_WEB_TOKEN 128    /* bytes, with its 0 */
 #define PLX_WEB_MIN_TOKEN 16 /* characters */

@@ -14,7 +14,7 @@
 #include <arpa/inet.h>
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define SOCKET_BYTES (PLX_WS_MAX_MESSAGE + 16) /* a whole frame of a client fits */
 

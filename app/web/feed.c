@@ -12,7 +12,7 @@
 #include "app/cli/export.h"
 #include "app/cli/frame_text.h"
 #include "app/log.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define SECOND_US UINT64_C(1000000)
 

@@ -12,7 +12,7 @@
 
 #include <parallax/error.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define MAX_FILES 256
 

@@ -14,7 +14,7 @@
 #include "bridge/diagnostics_message.h"
 #include "bridge/schema.h"
 #include "config/schema.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define MOST_ASKED 32 /* requests for parameters of one client, without an answer */
 #define HEAD 13       /* bytes before the message: opcode 1, subscription, time */

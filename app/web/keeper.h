@@ -6,7 +6,7 @@
 #include <systemd/sd-event.h>
 
 #include "app/recorder/request.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 struct plx_web_keeper {
     const char *socket; /* of the recorder; the caller's */

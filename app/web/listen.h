@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 /* Listens at TEXT: "ADDRESS:PORT", "[ADDRESS]:PORT", or "PORT" of the loopback. *ret_fd is the caller's. ARG: TEXT is none of
  * these, or an address that other machines reach while there is no token; BUSY: somebody listens there; PERMISSION, IO. */

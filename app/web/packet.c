@@ -8,7 +8,7 @@
 #include <turbojpeg.h>
 #include <zlib.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define JPEG_QUALITY 70
 #define ALIGNED(BYTES) (((size_t)(BYTES) + 7) & ~(size_t)7)

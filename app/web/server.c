@@ -21,7 +21,7 @@
 #include "app/web/parameters.h"
 #include "app/web/routes.h"
 #include "app/web/viewer.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define REQUEST_NS (2 * PLX_NS_PER_S) /* a request is whole by then */
 #define STUCK_NS (10 * PLX_NS_PER_S)  /* who takes no byte for so long is gone */

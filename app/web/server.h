@@ -6,7 +6,7 @@
 #include <systemd/sd-event.h>
 
 #include "config/config.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define PLX_WEB_MAX_CONNECTIONS 64
 

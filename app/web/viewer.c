@@ -9,7 +9,7 @@
 
 #include "app/cli/export.h"
 #include "app/cli/json.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define ON_WAY 2 /* one is drawn while the next one travels */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/web/sha1.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define MAX_CONTROL 125 /* bytes of a control frame */
 

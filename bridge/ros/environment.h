@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define PLX_ROS_MAX_DOMAIN 232 /* ports of larger ones do not exist */
 

@@ -9,7 +9,7 @@
 #include <parallax/error.h>
 
 #include "bridge/diagnostics_message.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define WAIT_MS 100
 #define RETRY_NS PLX_NS_PER_S /* between attempts to connect, and of diagnostics */

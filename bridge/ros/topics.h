@@ -5,7 +5,7 @@
 
 #include "bridge/topics.h"
 #include "config/config.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define PLX_ROS_NAME 256
 

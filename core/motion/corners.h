@@ -3,7 +3,7 @@
 #ifndef PLX_CORE_MOTION_CORNERS_H
 #define PLX_CORE_MOTION_CORNERS_H
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 #define PLX_MAX_CORNERS 512
 

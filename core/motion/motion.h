@@ -13,7 +13,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "core/motion/pose.h"
 
 struct plx_motion;

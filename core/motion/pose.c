@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 
 void plx_pose_apply(const struct plx_pose *pose, const double point[3], double ret_point[3])
 {

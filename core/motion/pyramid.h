@@ -3,7 +3,7 @@
 #ifndef PLX_CORE_MOTION_PYRAMID_H
 #define PLX_CORE_MOTION_PYRAMID_H
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 #define PLX_PYRAMID_LEVELS 5
 #define PLX_PYRAMID_PADDING 32 /* bytes after each level that may be read, but hold no pixels of it */

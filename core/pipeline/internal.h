@@ -3,14 +3,14 @@
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
-#include "core/alignment.h"
-#include "core/columns.h"
-#include "core/ground_history.h"
+#include "core/geometry/alignment.h"
+#include "core/ground/columns.h"
+#include "core/ground/history.h"
+#include "core/ground/obstacles.h"
 #include "core/motion/motion.h"
-#include "core/obstacles.h"
-#include "core/picture_check.h"
+#include "core/pipeline/picture_check.h"
 #include "core/pipeline/pipeline.h"
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 #define PLX_PIPELINE_BUFFERS 48
 #define PLX_BUFFER_ALIGNMENT 256 /* bytes, as ops->alloc */

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/columns.h"
+#include "core/ground/columns.h"
 #include "core/pipeline/pipeline.h"
 
 #define PAGE 4096u

@@ -7,10 +7,10 @@
 
 #include <parallax/frame.h>
 
-#include "core/calibration.h"
-#include "core/obstacles.h"
-#include "core/stages.h"
-#include "core/tracks.h"
+#include "core/geometry/calibration.h"
+#include "core/ground/obstacles.h"
+#include "core/pipeline/stages.h"
+#include "core/tracks/tracks.h"
 
 struct plx_pipeline_params {
     struct plx_match match;
@@ -77,7 +77,8 @@ void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_moti
 /* Fills FRAME: planes, motion, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
  * plx_pipeline_layout or plx_pipeline_layout_raw bytes, shared memory of the backend. CAPTURE_NS, the left capture time,
  * drives motion and tracks; the engine fills what it knows of capture, state and sequence. Each stage marks its begin in the
- * calling thread's heartbeat (core/heartbeat.h); with a GPU the last stage's mark also covers the wait for the whole frame. */
+ * calling thread's heartbeat (core/base/heartbeat.h); with a GPU the last stage's mark also covers the wait for the whole
+ * frame. */
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame);
 

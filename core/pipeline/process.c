@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/ground.h"
-#include "core/heartbeat.h"
+#include "core/base/clock.h"
+#include "core/base/heartbeat.h"
+#include "core/ground/ground.h"
 #include "core/pipeline/internal.h"
 
 #define OUTPUTS (PLX_PLANE_COUNT + 1) /* the planes and the ground */

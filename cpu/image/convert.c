@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <parallax/error.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "cpu/internal.h"
 
 struct convert_job {

@@ -5,7 +5,7 @@
  */
 #include <parallax/error.h>
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 #include "cpu/internal.h"
 
 #define TILE 256     /* columns */

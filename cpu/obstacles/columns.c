@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage columns: the values of all cells, row by row; then path, stixels and scan, column by column. The arithmetic is that of
- * core/columns.h and core/stixels.h. */
+ * core/ground/columns.h and core/ground/stixels.h. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
-#include "core/stixels.h"
+#include "core/ground/stixels.h"
 #include "cpu/internal.h"
 
 #define ALIGNMENT 64

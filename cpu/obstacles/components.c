@@ -10,7 +10,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/obstacles.h"
+#include "core/ground/obstacles.h"
 #include "cpu/internal.h"
 
 #define DIGIT_BITS 9

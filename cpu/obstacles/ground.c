@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage ground: v-disparity, the best line, then a plane by least squares. Stage mask: what is in range and stands above it.
- * The arithmetic of both is core/ground.h. */
+ * The arithmetic of both is core/ground/ground.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
-#include "core/ground.h"
+#include "core/ground/ground.h"
 #include "cpu/internal.h"
 
 #define GRID_REACH 2 /* bins around a line of the grid that count as on it */

@@ -10,7 +10,7 @@
 
 #include <parallax/error.h>
 
-#include "core/obstacles.h"
+#include "core/ground/obstacles.h"
 #include "cpu/internal.h"
 
 #define BYTE 256

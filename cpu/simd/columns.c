@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns stage: values of cells, costs of ground, and the path through a column (core/columns.h). */
+/* The columns stage: values of cells, costs of ground, and the path through a column (core/ground/columns.h). */
 #include "cpu/simd/simd.h"
 
 /* plx_cell_pixel of a row. No product overflows: focal_px is at most PLX_COLUMNS_MAX_FOCAL. */

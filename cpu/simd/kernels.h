@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/columns.h"
-#include "core/match.h"
+#include "core/ground/columns.h"
+#include "core/pipeline/match.h"
 
 /* A census sample: bit = row[y][x] > row[other_y][other_x], offsets from the pixel in the middle. */
 struct plx_census_sample {

@@ -7,8 +7,8 @@
 
 #include <parallax/frame.h>
 
-#include "core/calibration.h"
-#include "core/text.h"
+#include "core/base/text.h"
+#include "core/geometry/calibration.h"
 
 /* A line of Parallax in calib.txt: the pictures are not rectified. */
 #define PLX_KITTI_RAW "rectified: 0"

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 /* Opens the regular file PATH for reading. NOT_FOUND, PERMISSION, NOMEM, IO, FORMAT (not a regular file). */
 int plx_file_open(const char *path, FILE **ret_file, struct plx_error_message *message);

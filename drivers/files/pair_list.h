@@ -7,7 +7,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 struct plx_pair_list_pair {
     char *path[PLX_EYES];

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-#include "core/image.h"
-#include "core/text.h"
+#include "core/base/image.h"
+#include "core/base/text.h"
 
 struct plx_picture_info {
     int width, height;

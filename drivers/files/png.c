@@ -116,7 +116,7 @@ static int read_pixels(struct reader *reader, const char *path, struct plx_error
     return 0;
 }
 
-/* The luma of core/stages.h, in place: pixel i is written after it was read. */
+/* The luma of core/pipeline/stages.h, in place: pixel i is written after it was read. */
 static void to_grey(struct reader *reader)
 {
     size_t count = (size_t)reader->size.width * (size_t)reader->size.height;

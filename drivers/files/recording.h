@@ -7,7 +7,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 struct plx_layout {
     const char *folder[PLX_EYES]; /* "": the pictures are in the directory itself, and their names tell the eye */

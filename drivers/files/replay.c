@@ -9,7 +9,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/files/calib_txt.h"
 #include "drivers/files/pair_list.h"
 #include "drivers/files/picture.h"

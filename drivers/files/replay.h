@@ -3,7 +3,7 @@
 #ifndef PLX_DRIVERS_FILES_REPLAY_H
 #define PLX_DRIVERS_FILES_REPLAY_H
 
-#include "core/source.h"
+#include "core/pipeline/source.h"
 
 struct plx_stages;
 

@@ -10,7 +10,7 @@
 #include <parallax/error.h>
 
 #include "bridge/mcap_buffer.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/mcap/bag_files.h"
 #include "drivers/mcap/camera_info.h"
 #include "drivers/mcap/message.h"

@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#include "core/calibration.h"
-#include "core/image.h"
-#include "core/text.h"
+#include "core/base/image.h"
+#include "core/base/text.h"
+#include "core/geometry/calibration.h"
 
 struct plx_bag;
 

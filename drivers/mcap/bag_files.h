@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 struct plx_bag_files {
     char **path; /* [count], in the order in which they were recorded */

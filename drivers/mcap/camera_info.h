@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "bridge/ros_types.h"
-#include "core/calibration.h"
+#include "core/geometry/calibration.h"
 
 /* True if INFO says that its camera was never calibrated, as drivers publish it: K or P is zero. */
 bool plx_info_is_empty(const struct ros_camera_info *info);

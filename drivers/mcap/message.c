@@ -129,7 +129,7 @@ static void copy_with_alpha(const struct ros_image *from, enum plx_format format
 {
     const int red = format == PLX_FORMAT_RGB24 ? 0 : 2;
     uint8_t *grey = plx_row(image, y);
-    for (uint32_t x = 0; x < from->width; x++, row += 4) /* the luma of core/stages.h */
+    for (uint32_t x = 0; x < from->width; x++, row += 4) /* the luma of core/pipeline/stages.h */
         grey[x] = (uint8_t)((77u * row[red] + 150u * row[1] + 29u * row[2 - red] + 128u) >> 8);
 }
 

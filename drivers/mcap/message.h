@@ -5,8 +5,8 @@
 
 #include "bridge/mcap_read.h"
 #include "bridge/ros_types.h"
-#include "core/image.h"
-#include "core/text.h"
+#include "core/base/image.h"
+#include "core/base/text.h"
 
 /* True if MESSAGE is of TYPE, as CDR. */
 bool plx_message_is(const struct plx_mcap_message *message, const struct plx_cdr_type *type);

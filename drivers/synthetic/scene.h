@@ -7,8 +7,8 @@
 
 #include <parallax/frame.h>
 
-#include "core/image.h"
-#include "core/text.h"
+#include "core/base/image.h"
+#include "core/base/text.h"
 
 #define PLX_SCENE_MAX_OBJECTS 16
 

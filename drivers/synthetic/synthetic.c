@@ -9,7 +9,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/pair_queue.h"
 
 #define ROW_ALIGNMENT 64

@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "drivers/v4l2/clock.h"
 #include "drivers/v4l2/queue.h"
 

@@ -9,7 +9,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "drivers/v4l2/format.h"
 #include "drivers/v4l2/queue.h"
 

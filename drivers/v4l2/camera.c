@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/v4l2/format.h"
 
 #define RETRY_NS (100 * PLX_NS_PER_MS) /* between two attempts to open a camera; doubled by each refusal ... */

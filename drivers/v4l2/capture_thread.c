@@ -8,7 +8,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define GAP_PERIODS 3 /* a control request waits at most so long for a gap between the frames of both eyes */
 #define ERROR_MS 5    /* pause after an error, so that a lasting error keeps no processor busy */

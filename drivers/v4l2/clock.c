@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define OLDEST_NS (500 * PLX_NS_PER_MS) /* a picture that is older at its arrival is implausible ... */
 #define OLDEST_PERIODS 8                /* ... unless it is younger than so many periods */

@@ -6,7 +6,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/files/picture.h"
 
 struct plx_v4l2_decoder {

@@ -9,7 +9,7 @@
 #ifndef PLX_V4L2_DECODER_H
 #define PLX_V4L2_DECODER_H
 
-#include "core/heartbeat.h"
+#include "core/base/heartbeat.h"
 #include "drivers/v4l2/camera.h"
 #include "drivers/v4l2/frame_queue.h"
 

@@ -11,7 +11,7 @@
 
 #include <parallax/error.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 #define BAYER(bits, order)                                                                                                     \
     {                                                                                                                          \

@@ -6,7 +6,7 @@
 #include <linux/videodev2.h>
 #include <stdint.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "drivers/v4l2/node.h"
 
 struct plx_v4l2_format {

@@ -6,7 +6,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/v4l2/node.h"
 #include "drivers/v4l2/queue.h"
 

@@ -13,7 +13,7 @@
 
 #include <parallax/error.h>
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 static size_t whole_pages(size_t bytes)
 {

@@ -3,7 +3,7 @@
 #ifndef PLX_GPU_DEVICE_DEVICE_CUH
 #define PLX_GPU_DEVICE_DEVICE_CUH
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 #define PLX_ALL_LANES 0xFFFFFFFFu
 

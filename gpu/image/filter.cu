@@ -3,7 +3,7 @@
  * weights and the 8.8 numbers between rows and columns are split into two bytes each. A thread's results of the first product
  * are its operands of the second, so only the tile itself uses shared memory. */
 extern "C" {
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 }
 #include "gpu/device/access.cuh"
 #include "gpu/device/launch.cuh"

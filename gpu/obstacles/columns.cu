@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage columns: stixels and the scan of each column of 4 pixels; the arithmetic is core/columns.h and core/stixels.h. A kernel
- * finds the values of all cells; in a second one a warp takes a column from there to its stixels. */
+/* Stage columns: stixels and the scan of each column of 4 pixels; the arithmetic is core/ground/columns.h and
+ * core/ground/stixels.h. A kernel finds the values of all cells; in a second one a warp takes a column from there to its
+ * stixels. */
 #include <cstring>
 #include <type_traits>
 

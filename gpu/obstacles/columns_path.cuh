@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The path through a column of cells (core/columns.h), by a warp. Each lane holds N neighbouring states of things, two in a
- * register, and lanes 0 .. 10 a state of ground each. Costs are P - M times 4: the low bits of the four sums of a state then
- * say which was the least, in the order of the rule, and are all that tracing back needs.
+ * The path through a column of cells (core/ground/columns.h), by a warp. Each lane holds N neighbouring states of things, two
+ * in a register, and lanes 0 .. 10 a state of ground each. Costs are P - M times 4: the low bits of the four sums of a state
+ * then say which was the least, in the order of the rule, and are all that tracing back needs.
  *
  * A place names a state by where its bits lie: the lane times 32, plus the first bit in the lane's word, plus PLX_PLACE_GROUND
  * for ground. Places are in the order of states.
@@ -13,7 +13,7 @@
 #include "gpu/device/packed.cuh"
 #include "gpu/device/reduce.cuh"
 
-#include "core/columns.h"
+#include "core/ground/columns.h"
 
 enum { PLX_PATH_STAY, PLX_PATH_LOWER, PLX_PATH_UPPER, PLX_PATH_FROM_LEAST }; /* the predecessor, in the order of ties */
 #define PLX_PATH_SUM(cost, from) (4 * (cost) + (from))

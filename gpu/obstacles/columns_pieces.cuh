@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the path of a column to its stixels and its scan (core/stixels.h), by a warp: a lane looks at every 32nd cell. */
+/* From the path of a column to its stixels and its scan (core/ground/stixels.h), by a warp: a lane looks at every 32nd cell. */
 #ifndef PLX_GPU_OBSTACLES_COLUMNS_PIECES_CUH
 #define PLX_GPU_OBSTACLES_COLUMNS_PIECES_CUH
 
 #include "gpu/device/reduce.cuh"
 
-#include "core/stixels.h"
+#include "core/ground/stixels.h"
 
 /* A column, and what its cells say of their pieces: their value above PLX_CELL_UNKNOWN, or 0. In shared memory. */
 struct plx_warp_column {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground.h. One kernel with
- * barriers across its grid. After a barrier each block computes the same next step from the sums of all blocks, so no step
+/* Stage ground: v-disparity, the best line, then a plane by least squares; the arithmetic is core/ground/ground.h. One kernel
+ * with barriers across its grid. After a barrier each block computes the same next step from the sums of all blocks, so no step
  * waits for the CPU or for a launch. All sums are integers. */
 #include <cooperative_groups.h>
 #include <stdlib.h>
 
 #include "gpu/device/launch.cuh"
 
-#include "core/ground.h"
+#include "core/ground/ground.h"
 
 #define NEIGHBOURS 9
 #define WARPS NEIGHBOURS

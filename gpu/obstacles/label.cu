@@ -5,7 +5,7 @@
  * sort), the others like a few. */
 #include <cooperative_groups.h>
 
-#include "core/obstacles.h"
+#include "core/ground/obstacles.h"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/reduce.cuh"
 #include "gpu/obstacles/components.cuh"

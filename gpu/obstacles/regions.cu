@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage regions: sums over the largest components, in five kernels that share integer counters. regions_measure.cu has the
- * first two. Here are two passes of the refinement by the images (Lucas and Kanade 1981; core/obstacles.h), and the records.
- * Blocks add up by region in shared memory before they add to device memory. */
+ * first two. Here are two passes of the refinement by the images (Lucas and Kanade 1981; core/ground/obstacles.h), and the
+ * records. Blocks add up by region in shared memory before they add to device memory. */
 #include <stdlib.h>
 
 #include "gpu/device/launch.cuh"

@@ -5,7 +5,7 @@
 
 #include "gpu/device/reduce.cuh"
 
-#include "core/obstacles.h"
+#include "core/ground/obstacles.h"
 
 #define BLOCK_X 32 /* a warp is a part of a row */
 #define BLOCK_Y 8
@@ -21,7 +21,8 @@ typedef unsigned long long sum64; /* as atomicAdd takes it; two's complement, so
 /* Parts of a region whose disparity the images refine. */
 enum part { INTERIOR, LEFT_STRIP, RIGHT_STRIP, PARTS };
 
-/* Sums of a region: of its interior; gg, ge and ggd (core/obstacles.h) of the first pass, then of the second pass by part. */
+/* Sums of a region: of its interior; gg, ge and ggd (core/ground/obstacles.h) of the first pass, then of the second pass by
+ * part. */
 enum region_sum { AREA, DISPARITY, X, Y, FIRST_PASS, SECOND_PASS = FIRST_PASS + 3, SUMS = SECOND_PASS + 3 * PARTS };
 
 /* In device memory. All counters and sums are 0 between frames: the kernel that reads them last clears them. */

@@ -6,7 +6,7 @@
 #include <parallax/frame.h>
 
 extern "C" {
-#include "core/match.h"
+#include "core/pipeline/match.h"
 }
 #include "gpu/device/packed.cuh"
 

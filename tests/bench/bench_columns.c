@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/clock.h"
-#include "core/stixels.h"
+#include "core/base/clock.h"
+#include "core/ground/stixels.h"
 #include "cpu/internal.h"
 #include "oracle/test_image.h"
 

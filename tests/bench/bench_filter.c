@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The separable filter with windows of every shape, on CPU and GPU: `bench_filter [width height]`, 4096 x 4096 by default. */
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 #include "oracle/test_image.h"
 #include "tests/bench/timing.h"
 

@@ -17,8 +17,8 @@
 #include <parallax/error.h>
 
 #include "app/selftest/fixture.h"
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 #include "cpu/cpu.h"
 #include "tests/bench/timing.h"
 

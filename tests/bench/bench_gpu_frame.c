@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "app/selftest/fixture.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
 #include "tests/bench/timing.h"

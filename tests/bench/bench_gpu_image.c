@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
 #include "oracle/test_image.h"

@@ -9,7 +9,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/obstacles.h"
+#include "core/ground/obstacles.h"
 #include "gpu/internal.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/parity.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/image.h"
-#include "core/stages.h"
+#include "core/base/clock.h"
+#include "core/base/image.h"
+#include "core/pipeline/stages.h"
 #include "cpu/cpu.h"
 
 #define WIDTH 640

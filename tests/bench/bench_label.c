@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/obstacles.h"
+#include "core/base/clock.h"
+#include "core/ground/obstacles.h"
 #include "cpu/cpu.h"
 #include "oracle/test_image.h"
 #include "tests/bench/label_passes.h"

@@ -11,7 +11,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "cpu/internal.h"
 #include "drivers/files/picture.h"
 #include "oracle/matching.h"

@@ -17,7 +17,7 @@
 #include <parallax/error.h>
 
 #include "app/recording/record_mcap.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/scene.h"
 #include "tests/runner.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/motion.h"
 #include "oracle/test_image.h"
 #include "tests/motion_scene.h"

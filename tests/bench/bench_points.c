@@ -9,7 +9,7 @@
 
 #include <parallax/client.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define WIDTH 640
 #define HEIGHT 480

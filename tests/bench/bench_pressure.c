@@ -24,7 +24,7 @@
 
 #include <parallax/client.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/exec_as.h"
 #include "tests/system/control_group.h"
 

@@ -20,7 +20,7 @@
 #include <parallax/client.h>
 
 #include "app/supervisor/clients.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/ring_crowd.h"
 
 #define PERIOD_US 2000

@@ -12,7 +12,7 @@
 
 #include <dds/dds.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "messages.h"
 
 #define TOPICS 3

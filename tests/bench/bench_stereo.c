@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
 #include "oracle/matching.h"

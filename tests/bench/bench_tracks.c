@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/clock.h"
-#include "core/tracks.h"
+#include "core/base/clock.h"
+#include "core/tracks/tracks.h"
 #include "oracle/test_image.h"
 
 #define FRAMES 200

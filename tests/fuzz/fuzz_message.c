@@ -13,7 +13,7 @@
 
 #include "app/supervisor/clients.h"
 #include "client/link.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/motion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/calibration.h"
+#include "core/geometry/calibration.h"
 #include "cpu/cpu.h"
 
 static void die(const char *what)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
 #include "tests/cmocka.h"

@@ -3,7 +3,7 @@
 #ifndef PLX_TESTS_PARITY_CONFINE_H
 #define PLX_TESTS_PARITY_CONFINE_H
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 
 /*
  * Lets this process use about COUNT multiprocessors only (a green context), as many as a smaller GPU has; to be called first.

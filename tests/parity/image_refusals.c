@@ -2,8 +2,8 @@
 /* Arguments of the image stages and operations that both backends must refuse, with the same error. */
 #include <parallax/error.h>
 
-#include "core/image.h"
-#include "core/stages.h"
+#include "core/base/image.h"
+#include "core/pipeline/stages.h"
 #include "tests/parity/image.h"
 
 #define REFUSED(call, ...)                                                                                                     \

@@ -6,7 +6,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 #include "oracle/test_image.h"
 #include "oracle/twin.h"
 

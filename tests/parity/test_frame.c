@@ -16,7 +16,7 @@
 #include <parallax/error.h>
 
 #include "app/selftest/fixture.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
 #include "gpu/gpu.h"

@@ -7,8 +7,8 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/image.h"
-#include "core/stages.h"
+#include "core/base/image.h"
+#include "core/pipeline/stages.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/image.h"
 

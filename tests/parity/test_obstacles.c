@@ -5,7 +5,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/obstacles.h"
+#include "core/ground/obstacles.h"
 #include "tests/parity/parity.h"
 
 static const int sizes[][2] = {{1, 1},   {2, 1},  {1, 2},   {2, 2},   {7, 7},    {31, 33},   {33, 31},  {32, 16},

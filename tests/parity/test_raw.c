@@ -10,7 +10,7 @@
 
 #include <parallax/error.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 #include "core/pipeline/pipeline.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"

@@ -8,7 +8,7 @@ cd "$1"
 sources=$(find app bridge client config core cpu drivers gpu include -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 wall='[^_]CLOCK_REALTIME|gettimeofday|[^a-z_](time|localtime|gmtime|mktime|clock) ?\(|pthread_mutex_timedlock|sem_timedwait|TIMER_ABSTIME.*REAL'
 if echo "$sources" | grep -vE '^drivers/v4l2/|^client/realtime.c|^app/cli/live/report.c|^app/blackbox/|^app/recorder/|^app/web/(viewer|foxglove).c' | xargs grep -nE "$wall"; then
-    echo "these lines read the wall clock: use plx_now_ns() of core/clock.h" >&2
+    echo "these lines read the wall clock: use plx_now_ns() of core/base/clock.h" >&2
     exit 1
 fi
 for file in $(echo "$sources" | xargs grep -l pthread_cond_timedwait); do

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/exec_as.h"
 #include "tests/patience.h"

@@ -34,7 +34,7 @@
 
 #include "app/supervisor/clients.h"
 #include "client/map.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define PLANE_WIDTH 256
 #define PLANE_HEIGHT 96

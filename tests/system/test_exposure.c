@@ -10,8 +10,8 @@
 #include <parallax/error.h>
 
 #include "config/config.h"
-#include "core/clock.h"
-#include "core/exposure.h"
+#include "core/base/clock.h"
+#include "core/pipeline/exposure.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/synthetic.h"
 #include "tests/cmocka.h"

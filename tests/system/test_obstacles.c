@@ -3,7 +3,7 @@
  * docs/obstacles.md defines it. */
 #include <stdlib.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/obstacle_score.h"
 #include "tests/runner.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/runner.h"
 #include "tests/scene_truth.h"

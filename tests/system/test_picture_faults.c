@@ -4,7 +4,7 @@
 #define HEIGHT 240
 #include "tests/system/service.h"
 
-#include "core/text.h"
+#include "core/base/text.h"
 #include "tests/bend.h"
 #include "tests/command.h"
 

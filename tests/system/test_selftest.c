@@ -11,7 +11,7 @@
 #include <parallax/error.h>
 
 #include "app/selftest/check.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/synthetic.h"
 #include "tests/cmocka.h"

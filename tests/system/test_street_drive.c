@@ -3,7 +3,7 @@
  * each pixel. */
 #include <math.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/pose.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/raycast.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture of the tests of core/obstacles.h: a camera, and hand-made regions of objects with known position and size. */
+/* Fixture of the tests of core/ground/obstacles.h: a camera, and hand-made regions of objects with known position and size. */
 #ifndef PLX_TESTS_UNIT_OBSTACLE_REGIONS_H
 #define PLX_TESTS_UNIT_OBSTACLE_REGIONS_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/obstacles.h"
+#include "core/ground/obstacles.h"
 #include "tests/cmocka.h"
 
 /* fx baseline = 60 px m: 3 m away is 20 px. fy is another one, so that a mixed-up axis shows. */

@@ -5,7 +5,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
 #include "drivers/files/replay.h"

@@ -6,7 +6,7 @@
 #include "app/region/region.h"
 #include "client/client.h"
 #include "client/fetch.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 
 static inline struct plx_shared_region *make_region(int slots)

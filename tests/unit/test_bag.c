@@ -12,7 +12,7 @@
 
 #include "bridge/mcap_write.h"
 #include "bridge/ros_types.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/mcap/bag.h"
 #include "drivers/mcap/bag_files.h"
 #include "tests/cmocka.h"

@@ -13,7 +13,7 @@
 #include <parallax/error.h>
 
 #include "app/blackbox/read.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/unit/files.h"
 

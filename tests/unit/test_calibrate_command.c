@@ -8,7 +8,7 @@
 
 #include "app/exit.h"
 #include "config/config.h"
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 #include "tests/board_render.h"
 #include "tests/cmocka.h"
 #include "tests/command.h"

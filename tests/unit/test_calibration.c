@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "core/calibration.h"
+#include "core/geometry/calibration.h"
 #include "tests/unit/image_cases.h"
 
 /* A stereo head of the kind that OpenCV's samples calibrate, its cameras parallel. */

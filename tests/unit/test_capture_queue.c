@@ -6,7 +6,7 @@
 #include <parallax/error.h>
 
 #include "app/engine/capture_queue.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 
 #define PERIOD (10 * PLX_NS_PER_MS)

@@ -6,7 +6,7 @@
 #include <parallax/error.h>
 
 #include "app/calibrate/chessboard.h"
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 #include "tests/board_render.h"
 #include "tests/cmocka.h"
 

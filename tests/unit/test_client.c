@@ -12,7 +12,7 @@
 #include <parallax/region.h>
 
 #include "client/client.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/patience.h"
 #include "tests/region_image.h"

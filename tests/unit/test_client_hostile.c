@@ -14,7 +14,7 @@
 #include <parallax/region.h>
 
 #include "client/map.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/region_image.h"
 #include "tests/system/peer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage convert against the oracle: every format, alignment, Bayer order and eye window; and every wrong descriptor. */
-#include "core/image.h"
+#include "core/base/image.h"
 #include "tests/unit/image_cases.h"
 
 /* A raw buffer of exactly the bytes that it needs, with padded rows; free *ret_data. */

@@ -6,9 +6,9 @@
 
 #include <parallax/error.h>
 
-#include "core/exposure.h"
-#include "core/source.h"
-#include "core/text.h"
+#include "core/base/text.h"
+#include "core/pipeline/exposure.h"
+#include "core/pipeline/source.h"
 #include "tests/cmocka.h"
 
 #define ZONES (PLX_ZONES * PLX_ZONES)

@@ -2,7 +2,7 @@
 /* Stage filter against the oracle, and the weights of box and Gaussian. */
 #include <math.h>
 
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 #include "tests/unit/image_cases.h"
 
 static void equals_the_oracle(void **state)

@@ -8,7 +8,7 @@
 
 #include "app/cli/frame_text.h"
 #include "app/cli/live/frame_stats.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 
 static struct plx_frame frame;

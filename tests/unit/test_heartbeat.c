@@ -2,8 +2,8 @@
 /* The heartbeats of threads: who joined marks its own, who did not marks nothing. */
 #include <pthread.h>
 
-#include "core/clock.h"
-#include "core/heartbeat.h"
+#include "core/base/clock.h"
+#include "core/base/heartbeat.h"
 #include "tests/cmocka.h"
 
 static void who_never_joined_marks_nothing(void **state)

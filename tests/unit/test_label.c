@@ -7,7 +7,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/obstacles.h"
+#include "core/ground/obstacles.h"
 #include "cpu/cpu.h"
 #include "oracle/components.h"
 #include "oracle/test_image.h"

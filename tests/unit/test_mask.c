@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The obstacle mask and what the pipeline makes of it: mask, opening, closing, each beside its plain scalar oracle. */
-#include "core/ground.h"
+#include "core/ground/ground.h"
 #include "oracle/ground.h"
 #include "tests/unit/image_cases.h"
 

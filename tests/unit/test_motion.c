@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/motion.h"
 #include "core/motion/solve.h"
 #include "oracle/test_image.h"

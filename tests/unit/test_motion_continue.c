@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/motion.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"

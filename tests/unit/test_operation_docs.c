@@ -8,7 +8,7 @@
 #include <parallax/frame.h>
 
 #include "app/exit.h"
-#include "core/text.h"
+#include "core/base/text.h"
 #include "tests/cmocka.h"
 
 #define CELL 160

@@ -6,8 +6,8 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
-#include "core/pairing.h"
+#include "core/base/clock.h"
+#include "core/pipeline/pairing.h"
 #include "tests/cmocka.h"
 
 #define PERIOD (33 * PLX_NS_PER_MS)

@@ -2,7 +2,7 @@
 /* The period that was seen: a median, beside one that is sorted by the C library. */
 #include <stdlib.h>
 
-#include "core/period.h"
+#include "core/base/period.h"
 #include "tests/cmocka.h"
 
 static int compare(const void *a, const void *b)

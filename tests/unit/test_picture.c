@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/alignment.h"
-#include "core/image.h"
-#include "core/picture_check.h"
+#include "core/base/image.h"
+#include "core/geometry/alignment.h"
+#include "core/pipeline/picture_check.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/texture.h"
 #include "tests/cmocka.h"

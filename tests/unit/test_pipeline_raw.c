@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Raw frames: both pictures as stage convert gives them and their histograms, against the oracles; and nothing else. */
-#include "core/image.h"
+#include "core/base/image.h"
 #include "core/pipeline/pipeline.h"
 #include "tests/unit/image_cases.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The supervisor's decisions, with a clock of the test's own. */
 #include "app/supervisor/recovery.h"
-#include "core/heartbeat.h"
+#include "core/base/heartbeat.h"
 #include "tests/cmocka.h"
 
 #define MS PLX_NS_PER_MS

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/reason.h"
+#include "core/base/reason.h"
 #include "tests/unit/ring_region.h"
 
 #define NOBODY 65534

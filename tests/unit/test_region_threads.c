@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/reason.h"
+#include "core/base/reason.h"
 #include "tests/unit/ring_region.h"
 
 enum { THREAD_FRAMES = 20000, THREADS = 4 };

@@ -10,7 +10,7 @@
 #include <parallax/error.h>
 
 #include "app/calibrate/rig.h"
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
 #include "tests/cmocka.h"
 

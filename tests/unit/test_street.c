@@ -2,7 +2,7 @@
 /* The street: its camera's true pose, walls that both eyes see alike, and 50 s of ego-motion along it. */
 #include <math.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/motion.h"
 #include "drivers/synthetic/raycast.h"
 #include "oracle/test_image.h"

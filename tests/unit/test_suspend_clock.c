@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures that a driver hands out after a resume, and had before. */
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 
 #define S PLX_NS_PER_S

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 #include "tests/cmocka.h"
 
 static void what_is_harmless_stays(void **state)

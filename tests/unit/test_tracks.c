@@ -6,8 +6,8 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
-#include "core/tracks.h"
+#include "core/base/clock.h"
+#include "core/tracks/tracks.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/tracks.h"
+#include "core/base/clock.h"
+#include "core/tracks/tracks.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/pose.h"
-#include "core/tracks.h"
+#include "core/tracks/tracks.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 

@@ -2,7 +2,7 @@
 /* Capture times of the v4l2 source: which clock a driver stamps with, and stamps that jump. */
 #include <stdlib.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/v4l2/clock.h"
 #include "tests/cmocka.h"
 

@@ -12,7 +12,7 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/v4l2/buffers.h"
 #include "drivers/v4l2/decoder.h"
 #include "tests/cmocka.h"

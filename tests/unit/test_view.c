@@ -8,7 +8,7 @@
 #include <parallax/client.h>
 #include <parallax/words.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 
 static void points_are_triangulated(void **state)

@@ -4,7 +4,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 #include "tests/cmocka.h"
 
 static void every_stage_has_a_word(void **state)

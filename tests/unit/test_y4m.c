@@ -5,7 +5,7 @@
 #include <parallax/client.h>
 
 #include "app/cli/y4m.h"
-#include "core/image.h"
+#include "core/base/image.h"
 #include "tests/cmocka.h"
 
 #define COUNT 4096 /* disparities 0 to 255 15/16 px */

@@ -8,9 +8,9 @@
 
 #include <parallax/error.h>
 
-#include "core/clock.h"
-#include "core/pairing.h"
-#include "core/stages.h"
+#include "core/base/clock.h"
+#include "core/pipeline/pairing.h"
+#include "core/pipeline/stages.h"
 #include "cpu/cpu.h"
 #include "drivers/v4l2/v4l2.h"
 #include "tests/cmocka.h"

@@ -18,8 +18,8 @@
 #include "app/cli/live/service_config.h"
 #include "app/exit.h"
 #include "config/config.h"
-#include "core/heartbeat.h"
-#include "core/text.h"
+#include "core/base/heartbeat.h"
+#include "core/base/text.h"
 #include "drivers/files/picture.h"
 
 #define LEVELS 8

@@ -11,8 +11,8 @@
 
 #include "app/cli/frame_text.h"
 #include "app/exit.h"
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 
 static volatile sig_atomic_t stopped;
 

@@ -9,7 +9,7 @@
 #include <parallax/client.h>
 
 #include "app/options.h"
-#include "core/image.h"
+#include "core/base/image.h"
 
 /* The option of all commands that connect. */
 #define PLX_SOCKET_OPTION(VARIABLE)                                                                                            \

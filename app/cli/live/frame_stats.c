@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 
 void plx_frame_stats_add(struct plx_frame_stats *stats, const struct plx_frame *frame)
 {

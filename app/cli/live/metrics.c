@@ -14,7 +14,7 @@
 #include "app/cli/live/connection.h"
 #include "app/cli/live/status.h"
 #include "app/exit.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define FRAME_MS 1000
 

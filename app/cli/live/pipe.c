@@ -15,7 +15,7 @@
 #include "app/cli/live/service_config.h"
 #include "app/cli/y4m.h"
 #include "app/exit.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #define WAIT_MS 500 /* then looks whether the reader is still there */
 

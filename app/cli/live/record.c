@@ -18,7 +18,7 @@
 #include "app/exit.h"
 #include "app/recording/record_mcap.h"
 #include "bridge/topics.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/files/calib_txt.h"
 #include "drivers/files/file.h"
 #include "drivers/files/picture.h"

@@ -20,7 +20,7 @@
 #include "app/exit.h"
 #include "app/version.h"
 #include "config/config.h"
-#include "core/stages.h"
+#include "core/pipeline/stages.h"
 #include "gpu/gpu.h"
 
 #define ITEM_S 20 /* time limit of an item */

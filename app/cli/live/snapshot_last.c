@@ -18,7 +18,7 @@
 #include "app/exit.h"
 #include "app/options.h"
 #include "app/recorder/request.h"
-#include "core/text.h"
+#include "core/base/text.h"
 
 #define ANSWER_S 60 /* a file of gigabytes takes its time */
 #define COPY_BYTES (1 << 24)

@@ -11,8 +11,8 @@
 #include "app/cli/json.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 #include "gpu/gpu.h"
 
 /* --- as text ---------------------------------------------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
 
 #include "app/cli/frame_text.h"
 #include "app/cli/json.h"
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 
 /* NUMBER, or null if it is not KNOWN. */
 static cJSON *number_if(bool known, double number)

@@ -14,8 +14,8 @@
 #include "app/cli/live/connection.h"
 #include "app/cli/live/watch_screen.h"
 #include "app/exit.h"
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 
 #define LINE_PERIOD_NS PLX_NS_PER_S
 #define SCREEN_PERIOD_NS (PLX_NS_PER_S / 2)

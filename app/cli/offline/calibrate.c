@@ -16,7 +16,7 @@
 #include "app/exit.h"
 #include "app/options.h"
 #include "config/config.h"
-#include "core/matrix3.h"
+#include "core/geometry/matrix3.h"
 
 #define NAME "parallax calibrate"
 #define UNCERTAIN 0.005 /* of the baseline's length: then more pairs are needed */

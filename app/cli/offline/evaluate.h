@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 #define PLX_BAD_LIMITS 3 /* an error above 1, 2, 3 px is bad */
 

@@ -8,7 +8,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/image.h"
+#include "core/base/image.h"
 
 #define PLX_LIDAR_RANGE_M 20.0 /* points beyond are PLX_LIDAR_UNKNOWN */
 

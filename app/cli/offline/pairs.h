@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "core/image.h"
-#include "core/text.h"
+#include "core/base/image.h"
+#include "core/base/text.h"
 #include "drivers/mcap/bag.h"
 #include "drivers/mcap/bag_files.h"
 

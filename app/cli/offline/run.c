@@ -13,7 +13,7 @@
 #include "app/cli/export.h"
 #include "app/cli/json.h"
 #include "app/exit.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 /* True if --truth asks for KIND. */
 static bool is_truth_kind(const struct plx_run_options *options, const char *kind)

@@ -11,7 +11,7 @@
 #include "app/cli/offline/run.h"
 #include "app/cli/offline/track_measures.h"
 #include "app/exit.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "core/motion/pose.h"
 #include "core/motion/solve.h"
 #include "drivers/files/file.h"

@@ -7,7 +7,7 @@
 
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "drivers/files/calib_txt.h"
 #include "drivers/files/picture.h"
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/ground/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEIGHT_LOW 0.75 /* of the median height */
+#define HEIGHT_HIGH 1.25
+
+static int by_value(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int32_t median_height(const struct plx_ground_history *history)
+{
+    const int count = history->heights < PLX_GROUND_HEIGHTS ? history->heights : PLX_GROUND_HEIGHTS;
+    int32_t sorted[PLX_GROUND_HEIGHTS];
+
+    memcpy(sorted, history->height_um, sizeof sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    return sorted[count / 2];
+}
+
+/* Slope of a line at HEIGHT_UM whose camera is tilted as it was over the last plane. */
+static int32_t slope_at(const struct plx_ground_history *history, const struct plx_ground_params *params, double height_um)
+{
+    const double slope = (double)history->last.b / plx_ground_bin_width(params->disparities);
+    return (int32_t)lround(fmin(slope * history->last.camera_height_um / height_um, INT32_MAX));
+}
+
+void plx_ground_history_prior(struct plx_ground_history *history, const struct plx_ground_params *params, int64_t capture_ns,
+                              struct plx_ground_prior *ret_prior)
+{
+    if (capture_ns <= history->now_ns)
+        *history = (struct plx_ground_history){.heights = 0};
+    history->now_ns = capture_ns;
+    *ret_prior = (struct plx_ground_prior){.slope_max = 0};
+    if (history->last.valid && history->missed < PLX_GROUND_HOLD_FRAMES &&
+        capture_ns - history->last_ns <= PLX_GROUND_HOLD_NS) {
+        ret_prior->held = history->last;
+        ret_prior->held.valid = PLX_GROUND_HELD;
+    }
+    if (history->heights >= PLX_GROUND_HEIGHTS_LEAST) {
+        const double height = median_height(history);
+        ret_prior->height_min_um = (int32_t)lround(height * HEIGHT_LOW);
+        ret_prior->height_max_um = (int32_t)lround(height * HEIGHT_HIGH);
+        ret_prior->slope_min = slope_at(history, params, height * HEIGHT_HIGH);
+        ret_prior->slope_max = slope_at(history, params, height * HEIGHT_LOW);
+    }
+}
+
+void plx_ground_history_add(struct plx_ground_history *history, const struct plx_ground *ground)
+{
+    if (ground->valid == PLX_GROUND_FOUND) {
+        history->last = *ground;
+        history->last_ns = history->now_ns;
+        history->height_um[history->heights % PLX_GROUND_HEIGHTS] = ground->camera_height_um;
+        history->heights++;
+        history->missed = 0;
+    } else if (++history->missed >= PLX_GROUND_FORGET_FRAMES) {
+        *history = (struct plx_ground_history){.now_ns = history->now_ns};
+    }
+}

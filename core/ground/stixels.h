@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The second half of the columns stage (core/ground/columns.h): from the path of a column to its stixels and its scan.
+ * Everything is integers, and each step looks at one column only: plx_column_publish does them all, or a backend calls the
+ * parts. Where plx_columns_blind holds, every column is plx_column_unknown instead.
+ */
+#ifndef PLX_CORE_GROUND_STIXELS_H
+#define PLX_CORE_GROUND_STIXELS_H
+
+#include "core/ground/columns.h"
+
+#define PLX_BLOCKS_UM 2000000 /* what is higher above the ground is in nobody's way */
+#define PLX_ROUGHNESS_MM 100  /* so much things rise above the least height and reach below PLX_BLOCKS_UM */
+#define PLX_PIECE_LEAST 4     /* cells that support a piece */
+#define PLX_PIECE_DRIFT 8     /* a piece's states are within 1 / 8 and 1 of that of its lowest cell */
+#define PLX_FREE_GAP 8        /* cells: ground seen beyond a longer gap is not known to be free */
+#define PLX_LOW_MM 400        /* a slope that ends below is ground */
+#define PLX_NEAREST_KEPT 8    /* of the nearest values, for the third nearest without outliers */
+#define PLX_MAX_HEIGHT_BITS 15
+#define PLX_MAX_HEIGHT_MM ((1 << PLX_MAX_HEIGHT_BITS) - 1)
+
+/* One column after the path. */
+struct plx_column {
+    const struct plx_columns_params *params;
+    const struct plx_ground *ground;
+    int x;                 /* its number */
+    int rows;              /* of cells */
+    int height;            /* of the image, pixels */
+    const int16_t *value;  /* [rows] */
+    const uint16_t *state; /* [rows] of the path */
+};
+
+/* A run of cells TOP .. FOOT, row 0 at the top of the image, in which the path is on things and moves by one state at most. */
+struct plx_piece {
+    int top, foot;
+    int k; /* of the ground below, 0 if there is none */
+};
+
+PLX_BOTH bool plx_on_ground(const struct plx_column *column, int row)
+{
+    return column->state[row] >= column->params->disparities;
+}
+
+/* k of a cell on ground. */
+PLX_BOTH int plx_ground_k(const struct plx_column *column, int row)
+{
+    return column->state[row] - column->params->disparities - PLX_PATH_MIDDLE;
+}
+
+PLX_BOTH int plx_row_ground(const struct plx_column *column, int row)
+{
+    return plx_cell_ground(column->params, column->ground, column->x, row);
+}
+
+/* True if a cell with state UPPER continues a piece whose cell below has LOWER and whose lowest cell has FOOT: the steps of a
+ * piece are small, and all of it lies at about one distance. */
+PLX_BOTH bool plx_states_connect(int upper, int lower, int foot)
+{
+    const int drift = upper < foot ? foot - upper : upper - foot;
+    return upper - lower <= 1 && lower - upper <= 1 && drift <= foot / PLX_PIECE_DRIFT + 1;
+}
+
+/* True if the thing in a cell lies behind the ground raised by K there. */
+PLX_BOTH bool plx_is_behind_ground(const struct plx_column *column, int row, int k)
+{
+    return column->ground->valid &&
+           plx_ground_raised(plx_row_ground(column, row), k) > plx_thing_at(column->params, column->state[row]);
+}
+
+/* Finds the first piece at or above *ROW, which becomes the row above the piece. Cells at the foot that lie behind the ground
+ * are left out, even all: then foot < top. False if there is no more piece. */
+PLX_BOTH bool plx_piece_next(const struct plx_column *column, int *row, struct plx_piece *ret_piece)
+{
+    int y = *row;
+    while (y >= 0 && plx_on_ground(column, y))
+        y--;
+    if (y < 0)
+        return false;
+    int foot = y;
+    ret_piece->k = y + 1 < column->rows && plx_on_ground(column, y + 1) ? plx_ground_k(column, y + 1) : 0;
+    while (y > 0 && !plx_on_ground(column, y - 1) &&
+           plx_states_connect(column->state[y - 1], column->state[y], column->state[foot]))
+        y--;
+    while (foot >= y && plx_is_behind_ground(column, foot, ret_piece->k))
+        foot--;
+    ret_piece->top = y;
+    ret_piece->foot = foot;
+    *row = y - 1;
+    return true;
+}
+
+/* True if the cell's value lies near its state on the path. */
+PLX_BOTH bool plx_cell_supports(const struct plx_column *column, int row)
+{
+    const int at = plx_thing_at(column->params, column->state[row]), value = column->value[row];
+    const int step = value < at ? at - value : value - at;
+    return value != PLX_CELL_UNKNOWN && step <= 24 + at / PLX_DISPARITY_ONE;
+}
+
+/* Cells of the piece that support it. */
+PLX_BOTH int plx_piece_support(const struct plx_column *column, const struct plx_piece *piece)
+{
+    int support = 0;
+    for (int y = piece->top; y <= piece->foot; y++)
+        support += plx_cell_supports(column, y);
+    return support;
+}
+
+/* Cells of the piece that support it with a value of at most LIMIT. */
+PLX_BOTH int plx_piece_count(const struct plx_column *column, const struct plx_piece *piece, int limit)
+{
+    int count = 0;
+    for (int y = piece->top; y <= piece->foot; y++)
+        count += plx_cell_supports(column, y) && column->value[y] <= limit;
+    return count;
+}
+
+/* Element SUPPORT / 2 of the SUPPORT supporting values in ascending order: the least limit that more than that many meet. */
+PLX_BOTH int plx_piece_median(const struct plx_column *column, const struct plx_piece *piece, int support)
+{
+    int low = PLX_CELL_LIMIT, high = -PLX_CELL_LIMIT;
+    for (int y = piece->top; y <= piece->foot; y++) {
+        const int value = column->value[y];
+        low = plx_cell_supports(column, y) && value < low ? value : low;
+        high = plx_cell_supports(column, y) && value > high ? value : high;
+    }
+    while (low < high) {
+        const int middle = (low + high) >> 1;
+        if (plx_piece_count(column, piece, middle) > support / 2)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Height above the plane, mm, of a point with disparity D > 0 where the ground has G: camera height times (D - G) / D, towards
+ * 0, within PLX_MAX_HEIGHT_MM. 0 without ground. Bit by bit, because a GPU calls a function for a division of 64 bits. */
+PLX_BOTH int plx_height_mm(const struct plx_ground *ground, int d, int g)
+{
+    const int64_t above = (int64_t)ground->camera_height_um * (d - g), unit = (int64_t)1000 * d;
+    int64_t rest = above < 0 ? -above : above;
+    int height = 0;
+    for (int bit = PLX_MAX_HEIGHT_BITS - 1; bit >= 0; bit--)
+        if (rest >= unit << bit) {
+            rest -= unit << bit;
+            height |= 1 << bit;
+        }
+    return above < 0 ? -height : height;
+}
+
+/* True if the cell supports its piece at most PLX_BLOCKS_UM above the plane. */
+PLX_BOTH bool plx_cell_blocks(const struct plx_column *column, int row)
+{
+    const int64_t value = column->value[row];
+    return plx_cell_supports(column, row) &&
+           (!column->ground->valid ||
+            column->ground->camera_height_um * (value - plx_row_ground(column, row)) <= value * PLX_BLOCKS_UM);
+}
+
+/* Puts VALUE into NEAREST, descending. */
+PLX_BOTH void plx_nearest_add(int nearest[PLX_NEAREST_KEPT], int value)
+{
+    for (int i = 0; i < PLX_NEAREST_KEPT; i++) {
+        const int other = nearest[i];
+        nearest[i] = value > other ? value : other;
+        value = value > other ? other : value;
+    }
+}
+
+/* Of the largest values, descending and NONE where there are fewer: the third, after leading ones more than a tenth nearer than
+ * the one two places on; if there is none, the last. */
+PLX_BOTH int plx_nearest_pick(const int nearest[PLX_NEAREST_KEPT], int none)
+{
+    int i = 0, last = 0;
+    while (last + 1 < PLX_NEAREST_KEPT && nearest[last + 1] != none)
+        last++;
+    while (i + 2 < last && 10 * nearest[i + 2] < 9 * nearest[i])
+        i++;
+    return nearest[i + 2 < last ? i + 2 : last];
+}
+
+/* Disparity of the piece's nearest part; OTHERWISE if no cell of it is low enough. */
+PLX_BOTH int plx_piece_near(const struct plx_column *column, const struct plx_piece *piece, int otherwise)
+{
+    int nearest[PLX_NEAREST_KEPT];
+    for (int i = 0; i < PLX_NEAREST_KEPT; i++)
+        nearest[i] = PLX_CELL_UNKNOWN;
+    for (int y = piece->top; y <= piece->foot; y++)
+        if (plx_cell_blocks(column, y))
+            plx_nearest_add(nearest, column->value[y]);
+    return nearest[0] == PLX_CELL_UNKNOWN ? otherwise : plx_nearest_pick(nearest, PLX_CELL_UNKNOWN);
+}
+
+/* True if the heights of a stixel are those of a thing; K: of the ground it stands on. */
+PLX_BOTH bool plx_heights_hold(const struct plx_column *column, const struct plx_piece *piece, int top_mm, int foot_mm)
+{
+    const struct plx_mask_params *mask = &column->params->mask;
+    const int own = top_mm - (int)((int64_t)column->ground->camera_height_um * piece->k / 32000);
+    const int step = column->state[piece->top] - column->state[piece->foot];
+    const bool slope = 2 * (step < 0 ? -step : step) > piece->foot - piece->top;
+    return own >= mask->min_height_um / 1000 + PLX_ROUGHNESS_MM && foot_mm <= mask->max_height_um / 1000 &&
+           !(slope && own < PLX_LOW_MM);
+}
+
+/* True if enough cells SUPPORT a piece. */
+PLX_BOTH bool plx_piece_holds(const struct plx_piece *piece, int support)
+{
+    return support >= PLX_PIECE_LEAST && 3 * support >= piece->foot - piece->top + 1;
+}
+
+/* Describes a piece that holds, with median disparity D and NEAR that of its nearest part; false if it is no stixel. */
+PLX_BOTH bool plx_piece_describe(const struct plx_column *column, const struct plx_piece *piece, int support, int d, int near,
+                                 struct plx_stixel *ret_stixel)
+{
+    const struct plx_mask_params *mask = &column->params->mask;
+    if (d < 1 || near < 1 || near < mask->far_disparity - mask->infinity || d > mask->near_disparity - mask->infinity)
+        return false;
+    const int last = PLX_CELL_HEIGHT * piece->foot + PLX_CELL_HEIGHT - 1;
+    const int top_mm = plx_height_mm(column->ground, d, plx_row_ground(column, piece->top));
+    const int foot_mm = plx_height_mm(column->ground, d, plx_row_ground(column, piece->foot));
+    if (column->ground->valid && !plx_heights_hold(column, piece, top_mm, foot_mm))
+        return false;
+    ret_stixel->y0 = (uint16_t)(PLX_CELL_HEIGHT * piece->top);
+    ret_stixel->y1 = (uint16_t)(last < column->height ? last : column->height - 1);
+    ret_stixel->disparity = (uint16_t)d;
+    ret_stixel->near_disparity = (uint16_t)near;
+    ret_stixel->top_mm = (int16_t)top_mm;
+    ret_stixel->foot_mm = (int16_t)foot_mm;
+    ret_stixel->support = (uint16_t)support;
+    ret_stixel->reserved = 0;
+    return true;
+}
+
+/* Measures PIECE; false if it is no stixel. */
+PLX_BOTH bool plx_piece_measure(const struct plx_column *column, const struct plx_piece *piece, struct plx_stixel *ret_stixel)
+{
+    const int support = plx_piece_support(column, piece);
+    if (!plx_piece_holds(piece, support))
+        return false;
+    const int d = plx_piece_median(column, piece, support), near = plx_piece_near(column, piece, d);
+    return plx_piece_describe(column, piece, support, d, near, ret_stixel);
+}
+
+/* True if the stixel stands in the way, and so counts in the scan. */
+PLX_BOTH bool plx_stixel_blocks(const struct plx_stixel *stixel)
+{
+    return stixel->foot_mm + PLX_ROUGHNESS_MM <= PLX_BLOCKS_UM / 1000;
+}
+
+/* Puts STIXEL among the COUNT of RET_STIXELS, nearest first, later ones behind equals; the farthest one beyond
+ * PLX_COLUMN_STIXELS goes. Returns how many there are. */
+PLX_BOTH int plx_stixel_insert(struct plx_stixel stixel, int count, struct plx_stixel *ret_stixels)
+{
+    int i = count < PLX_COLUMN_STIXELS ? count : PLX_COLUMN_STIXELS;
+    while (i > 0 && ret_stixels[i - 1].near_disparity < stixel.near_disparity) {
+        if (i < PLX_COLUMN_STIXELS)
+            ret_stixels[i] = ret_stixels[i - 1];
+        i--;
+    }
+    if (i < PLX_COLUMN_STIXELS)
+        ret_stixels[i] = stixel;
+    return count < PLX_COLUMN_STIXELS ? count + 1 : PLX_COLUMN_STIXELS;
+}
+
+/* Disparity of the ground that is seen in a cell on the path, PLX_SCAN_NOTHING_FREE if none is. */
+PLX_BOTH int plx_seen_ground(const struct plx_column *column, int row)
+{
+    if (!plx_on_ground(column, row) || column->value[row] == PLX_CELL_UNKNOWN)
+        return PLX_SCAN_NOTHING_FREE;
+    const int g = plx_row_ground(column, row), k = plx_ground_k(column, row), raised = plx_ground_raised(g, k);
+    const bool fits = plx_ground_cost(column->ground->valid, column->value[row], g, k) < PLX_PATH_WRONG;
+    return fits && raised >= 1 ? raised : PLX_SCAN_NOTHING_FREE;
+}
+
+/* Disparity of the farthest ground that is seen on the path without a longer gap, PLX_SCAN_NOTHING_FREE if none is. */
+PLX_BOTH int plx_column_free(const struct plx_column *column)
+{
+    int least = PLX_SCAN_NOTHING_FREE, last = -1;
+    for (int y = column->rows - 1; y >= 0 && (last < 0 || last - y <= PLX_FREE_GAP); y--) {
+        const int seen = plx_seen_ground(column, y);
+        last = seen < PLX_SCAN_NOTHING_FREE ? y : last;
+        least = seen < least ? seen : least;
+    }
+    return least;
+}
+
+/* The scan of a column of COUNT stixels: NEAREST, the disparity of the nearest that blocks, and GROUND, plx_column_free. */
+PLX_BOTH struct plx_scan plx_column_scan(int count, int nearest, int ground)
+{
+    const struct plx_scan scan = {(uint16_t)nearest, (uint16_t)(ground > nearest ? ground : nearest),
+                                  count > 0 || ground < PLX_SCAN_NOTHING_FREE, (uint16_t)count};
+    return scan;
+}
+
+/* Writes all of *RET_SCAN and of RET_STIXELS [PLX_COLUMN_STIXELS]; unused ones are 0. */
+PLX_BOTH void plx_column_publish(const struct plx_column *column, struct plx_scan *ret_scan, struct plx_stixel *ret_stixels)
+{
+    const struct plx_stixel none = {0, 0, 0, 0, 0, 0, 0, 0};
+    struct plx_stixel stixel;
+    struct plx_piece piece;
+    int count = 0, nearest = 0, row = column->rows - 1;
+
+    for (int i = 0; i < PLX_COLUMN_STIXELS; i++)
+        ret_stixels[i] = none;
+    while (plx_piece_next(column, &row, &piece))
+        if (plx_piece_measure(column, &piece, &stixel)) {
+            count = plx_stixel_insert(stixel, count, ret_stixels);
+            if (plx_stixel_blocks(&stixel) && stixel.near_disparity > nearest)
+                nearest = stixel.near_disparity;
+        }
+    *ret_scan = plx_column_scan(count, nearest, plx_column_free(column));
+}
+
+/* True if ground is needed and none is found: everything would look like a thing. */
+PLX_BOTH bool plx_columns_blind(const struct plx_columns_params *params, const struct plx_ground *ground)
+{
+    return params->mask.ground_needed && !ground->valid;
+}
+
+/* Publishes nothing. */
+PLX_BOTH void plx_column_unknown(struct plx_scan *ret_scan, struct plx_stixel *ret_stixels)
+{
+    const struct plx_stixel none = {0, 0, 0, 0, 0, 0, 0, 0};
+    const struct plx_scan unknown = {0, PLX_SCAN_NOTHING_FREE, 0, 0};
+    for (int i = 0; i < PLX_COLUMN_STIXELS; i++)
+        ret_stixels[i] = none;
+    *ret_scan = unknown;
+}
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/pipeline/picture_check.h"
+
+#include <string.h>
+
+#define EYE_ROWS (1 + PLX_ZONES * PLX_ZONES) /* of the histogram plane: the whole image, then zones */
+#define DARK_LEVEL 16
+#define DARK_PERCENT 99
+#define WHITE_LEVEL 250
+#define WHITE_PERCENT 60
+#define MISMATCH_LEVELS 8
+#define TILE_ROWS 16 /* that are read, evenly spaced: enough pixels to contain noise */
+#define SHADOW 8     /* luma below this, and from HIGHLIGHT on, may be clipped */
+#define HIGHLIGHT 248
+
+/* --- brightness ---------------------------------------------------------------------------------------------------------- */
+
+/* The level that PERCENT of the pixels do not exceed. */
+static int quantile(const uint32_t *bins, uint64_t percent)
+{
+    uint64_t total = 0, below = 0;
+    int level = 0;
+
+    for (int i = 0; i < PLX_HISTOGRAM_BINS; i++)
+        total += bins[i];
+    for (below = bins[0]; level < PLX_HISTOGRAM_BINS - 1 && below * 100 < total * percent; below += bins[level])
+        level++;
+    return level;
+}
+
+static bool is_brighter(const uint32_t *a, const uint32_t *b)
+{
+    for (unsigned percent = 25; percent <= 75; percent += 25) {
+        const int level_a = quantile(a, percent), level_b = quantile(b, percent);
+        if (level_a < level_b + MISMATCH_LEVELS || 4 * level_a < 5 * level_b)
+            return false;
+    }
+    return true;
+}
+
+uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const struct plx_image *histogram)
+{
+    const uint32_t *left = plx_row(histogram, 0), *right = plx_row(histogram, EYE_ROWS);
+    const uint64_t white = 100 - WHITE_PERCENT;
+    const struct {
+        bool now;
+        uint32_t flag;
+    } fault[] = {
+        {quantile(left, DARK_PERCENT) < DARK_LEVEL || quantile(right, DARK_PERCENT) < DARK_LEVEL, PLX_HEALTH_DARK},
+        {quantile(left, white) >= WHITE_LEVEL || quantile(right, white) >= WHITE_LEVEL, PLX_HEALTH_OVEREXPOSED},
+        {is_brighter(left, right) || is_brighter(right, left), PLX_HEALTH_BRIGHTNESS_MISMATCH},
+    };
+    uint32_t health = 0;
+
+    for (size_t i = 0; i < sizeof fault / sizeof fault[0]; i++) {
+        check->frames[i] = !fault[i].now                                    ? 0
+                           : check->frames[i] < PLX_BRIGHTNESS_CHECK_FRAMES ? check->frames[i] + 1
+                                                                            : PLX_BRIGHTNESS_CHECK_FRAMES;
+        if (check->frames[i] == PLX_BRIGHTNESS_CHECK_FRAMES)
+            health |= fault[i].flag;
+    }
+    return health;
+}
+
+/* --- frozen pictures ----------------------------------------------------------------------------------------------------- */
+
+/* First row or column of tile INDEX, as in the histogram: pixel i of COUNT lies in tile i * PLX_ZONES / count. */
+static int tile_start(int index, int count)
+{
+    return (index * count + PLX_ZONES - 1) / PLX_ZONES;
+}
+
+static uint64_t mix(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return sum ^ sum >> 32;
+}
+
+static uint64_t sum_bytes(uint64_t sum, const uint8_t *bytes, size_t count)
+{
+    uint64_t word;
+
+    for (; count >= sizeof word; bytes += sizeof word, count -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        sum = mix(sum, word);
+    }
+    word = 0;
+    memcpy(&word, bytes, count);
+    return mix(sum, word);
+}
+
+/* Checksum of the raw bytes of one tile: of a packed format all of them, of a planar one the luma. */
+static uint64_t sum_tile(const struct plx_raw *raw, int tile_x, int tile_y)
+{
+    const int y0 = tile_start(tile_y, raw->height), y1 = tile_start(tile_y + 1, raw->height);
+    const int step = (y1 - y0 + TILE_ROWS - 1) / TILE_ROWS;
+    const struct plx_format_layout *layout = plx_format_layout(raw->format);
+    const int x0 = raw->eye_x + tile_start(tile_x, raw->eye_width);
+    const size_t first = (size_t)(x0 / layout->unit_pixels) * (size_t)layout->unit_bytes;
+    const size_t end = plx_raw_row_bytes(raw->format, raw->eye_x + tile_start(tile_x + 1, raw->eye_width));
+    uint64_t sum = 0;
+
+    for (int y = y0; y < y1; y += step)
+        sum = sum_bytes(sum, (const uint8_t *)raw->data + (size_t)y * raw->pitch + first, end - first);
+    return sum;
+}
+
+/* Whether at least half of the zone's pixels are far enough from black and white for noise to show. */
+static bool shows_noise(const uint32_t *bins)
+{
+    uint32_t inside = 0, outside = 0;
+
+    for (int level = 0; level < PLX_HISTOGRAM_BINS; level++)
+        *(level >= SHADOW && level < HIGHLIGHT ? &inside : &outside) += bins[level];
+    return inside > 0 && inside >= outside;
+}
+
+bool plx_frozen_check_update(struct plx_frozen_check *check, const struct plx_raw *raw, const struct plx_image *bins)
+{
+    int judged = 0, same = 0;
+    bool part = false;
+
+    for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++) {
+        const uint64_t sum = sum_tile(raw, tile % PLX_ZONES, tile / PLX_ZONES);
+        const bool live = shows_noise(plx_row(bins, 1 + tile));
+        const bool again = live && check->known && sum == check->sum[tile];
+        check->repeats[tile] = !again ? 0 : check->repeats[tile] < UINT8_MAX ? check->repeats[tile] + 1 : UINT8_MAX;
+        check->sum[tile] = sum;
+        judged += live;
+        same += again;
+        part = part || check->repeats[tile] >= PLX_FROZEN_CHECK_REPEATS;
+    }
+    check->known = true;
+    return part || (judged > 0 && same == judged);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks of each pair of pictures: brightness, by the histograms, and frozen pictures, by the raw bytes. */
+#ifndef PLX_CORE_PIPELINE_PICTURE_CHECK_H
+#define PLX_CORE_PIPELINE_PICTURE_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
+#include "core/base/image.h"
+
+#define PLX_BRIGHTNESS_CHECK_FRAMES 5 /* a fault must last so many frames: exposure needs a few for a sudden change */
+
+/* Zeroed = no pair yet. */
+struct plx_brightness_check {
+    int frames[3]; /* frames that each fault has lasted: dark, overexposed, mismatch */
+};
+
+/* Looks at the next pair's histogram plane, U32 [2 * (1 + 64)][256]. Returns the flags (enum plx_health) DARK: 99 % of an eye's
+ * pixels are below level 16; OVEREXPOSED: more than 60 % of an eye's are at 250 or more; BRIGHTNESS_MISMATCH: all three
+ * quartiles of one eye are above the other's by a quarter and by 8 levels. */
+uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const struct plx_image *histogram);
+
+/* A live camera always has noise, so a tile of raw bytes that repeats unchanged was not captured again. The tiles are the
+ * histogram's zones. A tile that is dark or overexposed throughout is not judged: noise is clipped there. */
+#define PLX_FROZEN_CHECK_TILES (PLX_ZONES * PLX_ZONES)
+#define PLX_FROZEN_CHECK_REPEATS 5 /* of a part of the picture; a whole picture is frozen at its first repeat */
+
+/* One eye's memory; zeroed = no picture yet. */
+struct plx_frozen_check {
+    bool known;
+    uint64_t sum[PLX_FROZEN_CHECK_TILES]; /* of the picture before */
+    uint8_t repeats[PLX_FROZEN_CHECK_TILES];
+};
+
+/* Looks at the next picture of one eye. RAW is a checked buffer that the CPU reads; BINS its histogram, U32 [1 + 64][256]. True
+ * while picture or part of it is frozen. Reads at most 16 rows of each tile. */
+bool plx_frozen_check_update(struct plx_frozen_check *check, const struct plx_raw *raw, const struct plx_image *bins);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stage contract, on one page, in the order of the stages. Each stage is a pure function of its const
+ * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground and mask, which also use
+ * single IEEE operations on doubles in a fixed order. The arithmetic of each is in docs/stages.md.
+ *
+ * Rules for all stages: SELF is the backend. Images are views (core/base/image.h); pitch may exceed the width; source and
+ * destination never overlap. Every data pointer and every ret_ pointer comes from ops->alloc, alloc_local or adopt,
+ * because a GPU writes it. A backend may work asynchronously: outputs may be read after run_frame or finish only.
+ * Return 0 or a negative plx_error, ARG if sizes or types do not fit, RANGE if larger than the limits given at creation.
+ * Nothing is allocated after creation. One thread at a time per backend. W, H: size of the rectified image; D: disparities.
+ */
+#ifndef PLX_CORE_PIPELINE_STAGES_H
+#define PLX_CORE_PIPELINE_STAGES_H
+
+#include <parallax/frame.h>
+
+#include "core/base/image.h"
+#include "core/base/text.h"
+#include "core/pipeline/match.h"
+
+struct plx_columns_params;
+struct plx_ground;
+struct plx_ground_params;
+struct plx_ground_prior;
+struct plx_label_params;
+struct plx_mask_params;
+struct plx_region;
+struct plx_region_input;
+
+/* The stages that a backend computes. The others run on the CPU with every backend: the pipeline computes them. */
+static inline bool plx_stage_is_of_backend(int stage)
+{
+    return stage < PLX_STAGE_MOTION;
+}
+
+struct plx_stages {
+    const struct plx_stages_ops *ops;
+    struct plx_error_message message; /* of the last failure whose error code is not enough; else "" */
+};
+
+/* The largest frame that a backend must hold; it allocates its scratch memory at creation. */
+struct plx_limits {
+    int width, height; /* largest image of one eye, raw or rectified; a buffer may hold both side by side */
+    int disparities;   /* largest D */
+    int threads;       /* CPU threads; 0 = as many as the process may use */
+};
+
+/* A separable filter: odd sizes 1..31, Q16 weights, each axis summing to 65,536. Edge clamped. */
+struct plx_filter {
+    int size_x, size_y;
+    uint32_t weight_x[PLX_MAX_WINDOW], weight_y[PLX_MAX_WINDOW];
+};
+
+struct plx_features {
+    struct plx_image census;   /* U32, U64 for FULL_9X7 */
+    struct plx_image gradient; /* U16, the vertical one in the upper byte; data NULL when gradient_cap is 0 */
+};
+
+/* Disparity candidates: the best disparity of each pixel, before any check. */
+struct plx_candidates {
+    struct plx_image left;  /* U16 disparity x 16, 0xFFFF = not unique */
+    struct plx_image right; /* U16 whole disparities of the right view, always valid */
+    struct plx_image raw;   /* U16 whole disparity of the smallest S, unique or not */
+    struct plx_image s1;    /* U16 smallest S */
+    struct plx_image s2;    /* U16 smallest S over |d' - d| > 1; 0xFFFF if there is none */
+};
+
+struct plx_speckle {
+    int max_size; /* pixels; smaller regions are removed; 0 = off */
+    int max_step; /* 1/16 px between neighbours of one region */
+};
+
+struct plx_temporal {
+    int max_step; /* 1/16 px; a pixel that moved more keeps its new value; 0 = off */
+    int weight;   /* of the new value, 1..256 */
+};
+
+/* A result in local memory that run_frame copies to shared memory. */
+struct plx_output {
+    enum plx_stage stage; /* that completes it */
+    const void *from;
+    void *to;
+    size_t bytes;
+};
+
+/* The stage calls of one frame. */
+struct plx_frame_run {
+    int (*body)(void *context);     /* makes all calls, in order; returns 0 or a negative plx_error */
+    int (*changing)(void *context); /* makes only the calls of convert and match_template, in the same order */
+    void *context;
+    const void *key; /* frames with one key make the same calls, but for the arguments of the changing ones */
+    const struct plx_output *output;
+    int outputs;
+    uint32_t *ret_stage_us; /* [PLX_STAGE_COUNT], zeros: how much longer the frame took because of each stage, microseconds */
+};
+
+struct plx_stages_ops {
+    const char *name;                         /* "cpu", "gpu" */
+    void (*destroy)(struct plx_stages *self); /* NULL is fine */
+
+    /* Shared memory: the CPU and the backend reach it; zeroed, aligned to 256 bytes. Not on the per-frame path. */
+    int (*alloc)(struct plx_stages *self, size_t bytes, void **ret_data);
+    /* Local memory: only stages reach it, for images between stages. Its initial CONTENT is BYTES of CPU memory; NULL: zeros.
+     */
+    int (*alloc_local)(struct plx_stages *self, size_t bytes, const void *content, void **ret_data);
+    void (*free)(struct plx_stages *self, void *data);
+    /* Registers memory of another allocator as shared memory, until disown. UNSUPPORTED if the backend cannot. */
+    int (*adopt)(struct plx_stages *self, void *data, size_t bytes);
+    void (*disown)(struct plx_stages *self, void *data);
+
+    /* After stage calls outside run_frame: waits for their outputs and reports their errors. */
+    int (*finish)(struct plx_stages *self);
+
+    /* Optional: NULL where each stage is complete when it returns. Run_frame computes one frame: RUN->body makes its stage
+     * calls, which the backend may overlap, or record once for each key and replay. Returns when all outputs are there.
+     * Begin_stage, called by the body: the calls that follow belong to STAGE. */
+    int (*run_frame)(struct plx_stages *self, const struct plx_frame_run *run);
+    int (*begin_stage)(struct plx_stages *self, enum plx_stage stage);
+    bool copies_outputs; /* local memory is faster than shared memory: the body writes planes there, as outputs of the run */
+
+    /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
+    int (*convert)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);
+    /* grey U8 -> ret_bins U32 [1 + 64][bins], row 0 the whole image, then the 8x8 zones; bins divides 256 */
+    int (*histogram)(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
+    /* src -> dst, both U8 or both U16, by MAP (of dst's size); *ret_masked counts pixels that lie outside src */
+    int (*rectify)(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
+                   const struct plx_image *dst, uint32_t *ret_masked);
+    int (*filter)(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
+                  const struct plx_image *dst); /* U8 */
+
+    /* grey U8 -> census and gradient words */
+    int (*census)(struct plx_stages *self, const struct plx_image *grey, const struct plx_match *match,
+                  const struct plx_features *ret_features);
+    /* cost, aggregation over 4 or 8 paths and winner-takes-all, fused; P2 depends on LEFT_GREY */
+    int (*sgm)(struct plx_stages *self, const struct plx_features *left, const struct plx_features *right,
+               const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates);
+    int (*median)(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
+                  const struct plx_image *dst); /* U16; 0xFFFF counts as large or is left out, as KIND says */
+    /* left-right check of median-filtered views; invalid where LEFT_GREY is 0 */
+    int (*check)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
+                 const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity);
+    /* each valid pixel takes the mean of those around it that are valid and nearly equal; U16 */
+    int (*even)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
+    /* strict and dense disparity -> strict: invalid where they differ; what was invalid takes DENSE where RAW, the candidates,
+     * confirms it; invalid where LEFT_GREY is 0 */
+    int (*agree)(struct plx_stages *self, const struct plx_image *strict, const struct plx_image *dense,
+                 const struct plx_image *raw, const struct plx_image *left_grey, const struct plx_image *dst);
+
+    /* each invalid run of a row takes the smaller of its valid ends; filled U8 = 1 there */
+    int (*fill)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
+                const struct plx_image *ret_filled);
+    int (*speckle)(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
+                   const struct plx_image *dst);
+    /* CHECKED: the strict disparity after the left-right check (valid = the check holds) */
+    int (*confidence)(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
+                      const struct plx_match *match, const struct plx_image *ret_confidence);
+    /* blends SRC with HISTORY (U16, the stage's own output of the frame before) into both DST and HISTORY */
+    int (*temporal)(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
+                    const struct plx_image *history, const struct plx_image *dst);
+
+    /* strict disparity -> ground plane in disparity space; PRIOR, what earlier frames say, is data: it may change while the
+     * parameters stay */
+    int (*ground)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground_params *params,
+                  const struct plx_ground_prior *prior, struct plx_ground *ret_ground);
+    /* strict disparity and ground -> the scan, struct plx_scan as U64 [1][columns], and stixels, struct plx_stixel as U128
+     * [columns][PLX_COLUMN_STIXELS] (core/ground/columns.h); RANGE also for more disparities than the limits say */
+    int (*columns)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                   const struct plx_columns_params *params, const struct plx_image *ret_scan,
+                   const struct plx_image *ret_stixels);
+    /* in range, valid and above ground -> 255, else 0 */
+    int (*mask)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                const struct plx_mask_params *params, const struct plx_image *ret_mask);
+    /* mask U8 and disparity -> canonical labels U32 (0 = none, 1 = largest); *ret_count components, any number */
+    int (*label)(struct plx_stages *self, const struct plx_image *mask, const struct plx_image *disparity,
+                 const struct plx_label_params *params, const struct plx_image *ret_labels, uint32_t *ret_count);
+    /* labels -> sums of the first PLX_MAX_OBSTACLES regions; published labels U16 (0xFFFF beyond those) */
+    int (*regions)(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
+                   struct plx_region *ret_regions, const struct plx_image *ret_published);
+
+    /* image operations, used by the mask (open, close) and by the health checks */
+    struct plx_image_ops image;
+};
+
+/* Checks of the arguments of census and sgm for every backend, without its limits: ARG, or RANGE from plx_match_check. */
+int plx_census_check(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *features);
+int plx_sgm_check(const struct plx_features *left, const struct plx_features *right, const struct plx_image *left_grey,
+                  const struct plx_match *match, const struct plx_candidates *candidates);
+
+/* Box, or Gaussian with OpenCV's sigma for that size, 0.3 ((n - 1) / 2 - 1) + 0.8. Sizes odd, 1..31. RANGE. */
+int plx_filter_make(bool gaussian, int size_x, int size_y, struct plx_filter *ret_filter);
+
+/* False for NULL, for sizes that are not odd and 1..31, and for an axis whose weights do not sum to 65,536. */
+bool plx_filter_ok(const struct plx_filter *filter);
+
+#endif

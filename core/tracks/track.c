@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tracks/track.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/motion/pose.h"
+
+#define RELATIVE_SPEED_MPS 3.0  /* standard deviations before anything is known: while the camera's motion is unknown, */
+#define WALKING_SPEED_MPS 1.5   /* of small things over the ground, */
+#define DRIVING_SPEED_MPS 3.0   /* and of large things */
+#define DISPARITY_SIGMA_PX 0.1  /* of an obstacle's disparity from frame to frame */
+#define POSITION_SIGMA_PX 0.7   /* of its image position */
+#define WANDER_SHARE 0.15       /* of an extent: standard deviation of the centre of what is seen, evenly within half of it, */
+#define WANDER_M 0.1            /* and at least this */
+#define CHANGE_SHARE 0.5        /* of a change of an extent: the centre moves by half if one end appears */
+#define PRIOR_WEIGHT 3.0        /* of that, beside what the innovations say: as one measurement */
+#define FORGET 0.9              /* of earlier innovations */
+#define STANDING_ODDS 9.0       /* to one, before its velocity is measured: most things stand */
+#define LEAST_PROBABILITY 0.01  /* of moving: it may have begun just now */
+#define MOVING_PROBABILITY 0.95 /* it moves if it is that sure, */
+#define MOVING_MPS 0.3          /* that fast, */
+#define MOVING_FRAMES 2         /* in so many frames in a row; */
+#define STILL_PROBABILITY 0.5   /* it stands again below this, */
+#define STILL_MPS 0.15          /* or this */
+
+static double wander_of(double extent)
+{
+    return fmax(WANDER_M, WANDER_SHARE * extent);
+}
+
+void plx_track_noise(const struct plx_track_camera *camera, const struct plx_calibration_info *calibration,
+                     const struct plx_obstacle *obstacle, const struct plx_track_size *size, double share, double ret_noise[9])
+{
+    const double z = (double)obstacle->position_m[2];
+    const double along = z * z / (calibration->fx * calibration->baseline_m) * DISPARITY_SIGMA_PX;
+    const double across = z / calibration->fx * POSITION_SIGMA_PX;
+    double ray[3], now[3];
+
+    plx_track_size_of(obstacle, now);
+    for (int i = 0; i < 3; i++)
+        ray[i] = (double)obstacle->position_m[i] / z * along;
+    for (int i = 0; i < 9; i++)
+        ret_noise[i] = ray[i / 3] * ray[i % 3];
+    for (int i = 0; i < 3; i++) {
+        const double wander = wander_of(fmax(size->m[i], now[i])), change = CHANGE_SHARE * (now[i] - size->m[i]);
+        ret_noise[4 * i] += across * across + (camera->known ? share * (wander * wander + change * change) : 0);
+    }
+}
+
+static double first_speed(const struct plx_track *track, const struct plx_track_camera *camera)
+{
+    if (!camera->known)
+        return RELATIVE_SPEED_MPS;
+    return plx_track_size_is_large(&track->size) ? DRIVING_SPEED_MPS : WALKING_SPEED_MPS;
+}
+
+static void position_of(const struct plx_obstacle *obstacle, double ret_position[3])
+{
+    for (int i = 0; i < 3; i++)
+        ret_position[i] = (double)obstacle->position_m[i];
+}
+
+bool plx_track_locate(const struct plx_track *track, const struct plx_calibration_info *calibration,
+                      const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double ret_position[3])
+{
+    position_of(obstacle, ret_position);
+    return plx_track_sides_locate(&track->sides, calibration, obstacle, cover, &ret_position[0]);
+}
+
+static void begin_shape(struct plx_track *track, const struct plx_calibration_info *calibration,
+                        const struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
+{
+    plx_track_size_begin(&track->size, obstacle);
+    plx_track_sides_begin(&track->sides, calibration, obstacle, cover);
+}
+
+void plx_track_begin(struct plx_track *track, uint32_t id, const struct plx_track_camera *camera,
+                     const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                     const struct plx_track_cover *cover)
+{
+    double noise[9], position[3];
+
+    *track = (struct plx_track){.id = id,
+                                .age = 1,
+                                .seen = 1,
+                                .partial = plx_track_cover_hides(cover),
+                                .last = *obstacle,
+                                .last_x = (double)obstacle->position_m[0]};
+    begin_shape(track, calibration, obstacle, cover);
+    position_of(obstacle, position);
+    plx_track_noise(camera, calibration, obstacle, &track->size, 1, noise);
+    plx_track_state_begin(&track->state, position, noise, first_speed(track, camera));
+    plx_track_displacement_begin(&track->displacement, position, noise);
+}
+
+static void rest(struct plx_track *track, const struct plx_track_camera *camera)
+{
+    plx_track_state_rest(&track->state, first_speed(track, camera));
+    plx_track_displacement_begin(&track->displacement, track->state.position, track->state.pp);
+}
+
+void plx_track_predict(struct plx_track *track, const struct plx_track_camera *camera, bool changed, double dt, double accel)
+{
+    if (camera->known) {
+        struct plx_pose now_from_then;
+        plx_pose_invert(&camera->step, &now_from_then);
+        plx_track_state_turn(&track->state, &now_from_then, camera->covariance);
+        plx_track_displacement_turn(&track->displacement, &now_from_then, camera->covariance);
+    }
+    if (changed) /* velocities mean something else now */
+        rest(track, camera);
+    plx_track_state_predict(&track->state, dt, accel);
+}
+
+/* How much of the wandering that its size allows TRACK does, by the squared sum of its innovations: 1 is all (adaptive
+ * measurement noise: Bar-Shalom, Li, Kirubarajan 2001, 5.4 and 11.2). */
+static double wander_share(struct plx_track *track, double innovation)
+{
+    track->innovations = FORGET * track->innovations + innovation;
+    track->innovation_weight = FORGET * track->innovation_weight + 3;
+    return (PRIOR_WEIGHT + track->innovations) / (PRIOR_WEIGHT + track->innovation_weight);
+}
+
+static double moving_probability(const struct plx_track *track, const struct plx_track_camera *camera)
+{
+    const double standing =
+        plx_track_displacement_standing(&track->displacement, &track->state, first_speed(track, camera), STANDING_ODDS);
+    return fmax(LEAST_PROBABILITY, 1 - standing);
+}
+
+static void judge_moving(struct plx_track *track, const struct plx_track_camera *camera)
+{
+    const double probability = moving_probability(track, camera), *v = track->state.velocity;
+    const double squared_speed = v[0] * v[0] + v[2] * v[2];
+    const bool fast = probability >= MOVING_PROBABILITY && squared_speed >= MOVING_MPS * MOVING_MPS;
+
+    track->fast = fast ? track->fast + 1 : 0;
+    if (track->fast >= MOVING_FRAMES)
+        track->moving = true;
+    else if (probability < STILL_PROBABILITY || squared_speed < STILL_MPS * STILL_MPS)
+        track->moving = false;
+}
+
+/* Another shape is measured at POSITION: neither the velocity nor the displacement knows more than before. */
+static void relocate(struct plx_track *track, const double position[3], const double noise[9])
+{
+    const double lost_s = (double)track->lost_ns / PLX_NS_PER_S;
+    double shift[3];
+
+    for (int i = 0; i < 3; i++)
+        shift[i] = position[i] - track->state.position[i] + track->state.velocity[i] * lost_s;
+    plx_track_displacement_shift(&track->displacement, shift);
+    plx_track_state_relocate(&track->state, position, noise);
+}
+
+/* Size and sides of the next match, whose tracked point is at X. Returns true if they are those of another shape, which begins
+ * at the centroid of OBSTACLE: regions were joined or came apart, or what was known was only a part of the thing. */
+static bool update_shape(struct plx_track *track, const struct plx_calibration_info *calibration,
+                         const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double x)
+{
+    const bool hides = plx_track_cover_hides(cover), was_partial = track->partial;
+    const double tolerance = wander_of(track->size.m[0]) + (double)obstacle->position_m[2] / calibration->fx;
+
+    track->partial = cover->any && (hides || was_partial);
+    if (hides ? plx_track_size_is_outgrown(&track->size, obstacle)
+              : was_partial && plx_track_sides_differ(&track->sides, calibration, obstacle, cover, tolerance)) {
+        begin_shape(track, calibration, obstacle, cover);
+        return true;
+    }
+    if (!hides && plx_track_size_update(&track->size, obstacle)) { /* a part says nothing about the size */
+        plx_track_sides_begin(&track->sides, calibration, obstacle, cover);
+        return true;
+    }
+    plx_track_sides_update(&track->sides, calibration, obstacle, cover, x);
+    return false;
+}
+
+/* No side of OBSTACLE is its own: the thing reaches as far as its size allows, to either side. */
+static void spread_across(const struct plx_track *track, const struct plx_obstacle *obstacle, double noise[9])
+{
+    const double half = 0.5 * fmax(track->size.m[0], (double)obstacle->extent_m[0]);
+    noise[0] += half * half;
+}
+
+/* OBSTACLE as wide as TRACK if a side is hidden: the visible sides place all of it, so that its change of width is no noise. */
+static struct plx_obstacle uncover(const struct plx_track *track, const struct plx_obstacle *obstacle,
+                                   const struct plx_track_cover *cover)
+{
+    struct plx_obstacle whole = *obstacle;
+    if (plx_track_cover_hides(cover))
+        whole.extent_m[0] = (float)track->size.m[0];
+    return whole;
+}
+
+/* The velocity over the ground, from the next position of the same shape. */
+static void correct_in_world(struct plx_track *track, const struct plx_track_camera *camera,
+                             const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                             const struct plx_track_cover *cover)
+{
+    const struct plx_track_size before = track->size;
+    const struct plx_obstacle whole = uncover(track, obstacle, cover);
+    double noise[9], lower[9], position[3];
+    const bool located = plx_track_locate(track, calibration, obstacle, cover, position);
+
+    plx_track_noise(camera, calibration, &whole, &before, 1, noise);
+    if (update_shape(track, calibration, obstacle, cover, position[0])) {
+        position_of(obstacle, position);
+        relocate(track, position, noise);
+    } else {
+        const double share = wander_share(track, plx_track_state_distance(&track->state, position, noise));
+        plx_track_noise(camera, calibration, &whole, &before, share, lower);
+        if (!located)
+            spread_across(track, obstacle, lower);
+        plx_track_state_correct(&track->state, position, lower);
+        plx_track_displacement_add(&track->displacement, track->state.position, noise, share,
+                                   (double)track->lost_ns / PLX_NS_PER_S);
+    }
+    if (plx_track_size_is_wide(&track->size)) /* the seen part of a wall slides along the wall */
+        rest(track, camera);
+    track->last_x = position[0];
+    judge_moving(track, camera);
+}
+
+static void correct_from_camera(struct plx_track *track, const struct plx_track_camera *camera,
+                                const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                                const struct plx_track_cover *cover)
+{
+    double noise[9], position[3];
+    const bool located = plx_track_locate(track, calibration, obstacle, cover, position);
+
+    plx_track_noise(camera, calibration, obstacle, &track->size, 1, noise);
+    if (!located)
+        spread_across(track, obstacle, noise);
+    if (update_shape(track, calibration, obstacle, cover, position[0])) {
+        position_of(obstacle, position);
+        plx_track_state_relocate(&track->state, position, noise);
+    } else {
+        plx_track_state_correct(&track->state, position, noise);
+    }
+    track->last_x = position[0];
+    track->moving = false;
+}
+
+void plx_track_correct(struct plx_track *track, const struct plx_track_camera *camera,
+                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                       const struct plx_track_cover *cover)
+{
+    if (camera->known)
+        correct_in_world(track, camera, calibration, obstacle, cover);
+    else
+        correct_from_camera(track, camera, calibration, obstacle, cover);
+    track->seen++;
+    track->missed = 0;
+    track->lost_ns = 0;
+    track->last = *obstacle;
+}
+
+/* The predicted columns of TRACK, whose last box would be LEFT to RIGHT now: as far as its sides reach if it was not seen whole
+ * since, and without what COVER hides of OBSTACLE. */
+static void predict_sides(const struct plx_track *track, const struct plx_calibration_info *calibration,
+                          const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double *left, double *right)
+{
+    const struct plx_track_sides *sides = &track->sides;
+    const double *p = track->state.position, scale = calibration->fx / p[2];
+
+    if (track->partial && sides->known[PLX_TRACK_LEFT])
+        *left = (p[0] - sides->reach_m[PLX_TRACK_LEFT]) * scale + calibration->cx;
+    if (track->partial && sides->known[PLX_TRACK_RIGHT])
+        *right = (p[0] + sides->reach_m[PLX_TRACK_RIGHT]) * scale + calibration->cx;
+    if (cover->hidden[PLX_TRACK_LEFT])
+        *left = fmax(*left, obstacle->x);
+    if (cover->hidden[PLX_TRACK_RIGHT])
+        *right = fmin(*right, obstacle->x + obstacle->width);
+}
+
+double plx_track_overlap(const struct plx_track *track, const struct plx_calibration_info *calibration,
+                         const struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
+{
+    const struct plx_obstacle *last = &track->last;
+    const double *p = track->state.position, z = (double)last->position_m[2];
+    if (p[2] <= 0 || z <= 0)
+        return 0;
+    const double scale = z / p[2];
+    double x =
+        (p[0] / p[2] - track->last_x / z * scale) * calibration->fx + calibration->cx + (last->x - calibration->cx) * scale;
+    const double y = (p[1] / p[2] - (double)last->position_m[1] / z * scale) * calibration->fy + calibration->cy +
+                     (last->y - calibration->cy) * scale;
+    const double height = last->height * scale;
+    double end = x + last->width * scale;
+    predict_sides(track, calibration, obstacle, cover, &x, &end);
+    const double wide = fmin(end, obstacle->x + obstacle->width) - fmax(x, obstacle->x);
+    const double high = fmin(y + height, obstacle->y + obstacle->height) - fmax(y, obstacle->y);
+    const double both = wide > 0 && high > 0 ? wide * high : 0;
+    const double all = fmax(0, end - x) * height + (double)obstacle->width * obstacle->height - both;
+    return all > 0 ? both / all : 0;
+}
+
+int plx_track_unknown_sides(const struct plx_track *track)
+{
+    return !track->sides.known[PLX_TRACK_LEFT] + !track->sides.known[PLX_TRACK_RIGHT];
+}
+
+void plx_track_publish(const struct plx_track *track, const struct plx_track_camera *camera, struct plx_obstacle *ret)
+{
+    const struct plx_track_state *state = &track->state;
+    const double p = camera->known ? moving_probability(track, camera) : 1;
+    double relative[3], velocity[3];
+
+    for (int i = 0; i < 3; i++)
+        velocity[i] = p * state->velocity[i]; /* the mean over standing and moving */
+    plx_track_camera_velocity(camera, state->position, velocity, relative);
+    for (int i = 0; i < 3; i++) {
+        const double variance = p * state->vv[4 * i] + p * (1 - p) * state->velocity[i] * state->velocity[i];
+        const double camera_variance = camera->known ? camera->covariance[7 * i] / (camera->seconds * camera->seconds) : 0;
+        ret->velocity_mps[i] = (float)relative[i];
+        ret->velocity_variance[i] = (float)(variance + camera_variance);
+        ret->world_velocity_mps[i] = camera->measured ? (float)velocity[i] : 0;
+        ret->world_velocity_variance[i] = camera->measured ? (float)variance : 0;
+    }
+    ret->moving_sigmas = camera->measured ? (float)plx_track_displacement_sigmas(&track->displacement, state) : 0;
+    ret->moving = camera->measured && track->moving;
+    ret->size_m[0] = (float)track->size.m[0];
+    ret->size_m[1] = (float)track->size.m[1];
+    ret->size_class = track->size.size_class;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each track is a Kalman filter in the world, seen from the camera now (track_state.h). Obstacles and predictions are matched
+ * nearest pair first, within a gate.
+ */
+#include "core/tracks/tracks.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/base/clock.h"
+#include "core/tracks/track.h"
+
+#define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
+#define GATE_SIGMAS 5.0
+#define LEAST_GATE_M 0.3           /* nearer ones match however sure the prediction is, */
+#define LEAST_OVERLAP 0.4          /* and so do those whose boxes share that much */
+#define OVERLAP_COST 10            /* of boxes that share nothing, as so many squared standard deviations */
+#define PART_COST 2                /* of each side that a track has never seen: one that knows the whole thing goes before */
+#define HALF_EXTENT 0.5            /* of an extent: two centres that far apart may be the same thing */
+#define NO_MATCH FLT_MAX           /* cost of a pair outside the gate */
+#define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
+#define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
+#define NEAREST_M 0.05             /* smallest extrapolated distance to the camera */
+
+struct plx_tracks {
+    struct plx_track_params params;
+    uint32_t last_id;   /* the highest number given out */
+    bool any;           /* there was a frame before, */
+    int64_t capture_ns; /* captured then */
+    int count;
+    struct plx_track_camera camera;
+    struct plx_track track[MAX_TRACKS];
+    float cost[MAX_TRACKS][PLX_MAX_OBSTACLES];
+    int obstacle_of[MAX_TRACKS]; /* -1 = none */
+    int track_of[PLX_MAX_OBSTACLES];
+    struct plx_track_cover cover[PLX_MAX_OBSTACLES];
+};
+
+int plx_tracks_create(const struct plx_track_params *params, struct plx_tracks **ret_tracks)
+{
+    struct plx_tracks *tracks = calloc(1, sizeof *tracks);
+    if (!tracks)
+        return PLX_ERR_NOMEM;
+    tracks->params = *params;
+    *ret_tracks = tracks;
+    return 0;
+}
+
+void plx_tracks_destroy(struct plx_tracks *tracks)
+{
+    free(tracks);
+}
+
+uint32_t plx_tracks_last(const struct plx_tracks *tracks)
+{
+    return tracks->last_id;
+}
+
+void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last)
+{
+    tracks->last_id = last;
+}
+
+/* How far apart they are along AXIS beyond what their extents explain: the centre of what is seen of a large thing is no fixed
+ * point. */
+static double gap_along(const struct plx_track *track, const struct plx_obstacle *obstacle, int axis)
+{
+    const double apart = fabs((double)obstacle->position_m[axis] - track->state.position[axis]);
+    const double now = (double)obstacle->extent_m[axis], extent = now > track->size.m[axis] ? now : track->size.m[axis];
+    const double gap = apart - HALF_EXTENT * extent;
+    return gap > 0 ? gap : 0;
+}
+
+/* Squared distance in standard deviations, what the boxes do not share, and unknown sides; NO_MATCH beyond the gate. */
+static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *track,
+                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                       const struct plx_track_cover *cover)
+{
+    const double gate = tracks->params.gate_m, ahead = gap_along(track, obstacle, 2);
+    double noise[9], position[3];
+
+    if (!(ahead <= gate)) /* most pairs */
+        return NO_MATCH;
+    const double sideways = gap_along(track, obstacle, 0), down = gap_along(track, obstacle, 1);
+    const double gap = sqrt(sideways * sideways + down * down + ahead * ahead);
+    if (!(gap <= gate))
+        return NO_MATCH;
+    plx_track_locate(track, calibration, obstacle, cover, position);
+    plx_track_noise(&tracks->camera, calibration, obstacle, &track->size, 1, noise);
+    const double sigmas = plx_track_state_distance(&track->state, position, noise);
+    const double overlap = plx_track_overlap(track, calibration, obstacle, cover);
+    if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
+        return NO_MATCH;
+    return (float)(sigmas + OVERLAP_COST * (1 - overlap) + PART_COST * plx_track_unknown_sides(track));
+}
+
+static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
+                       const struct plx_obstacle *obstacle, int count)
+{
+    for (int t = 0; t < tracks->count; t++)
+        for (int k = 0; k < count; k++)
+            tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k], &tracks->cover[k]);
+}
+
+/* Matches each track and obstacle that are each other's nearest among those that are free; false if there are none. */
+static bool match_mutual(struct plx_tracks *tracks, int count)
+{
+    int nearest_track[PLX_MAX_OBSTACLES], nearest_obstacle[MAX_TRACKS];
+    bool any = false;
+
+    for (int k = 0; k < count; k++)
+        nearest_track[k] = -1;
+    for (int t = 0; t < tracks->count; t++) {
+        nearest_obstacle[t] = -1;
+        for (int k = 0; k < count && tracks->obstacle_of[t] < 0; k++) {
+            const float cost = tracks->cost[t][k];
+            if (cost == NO_MATCH || tracks->track_of[k] >= 0)
+                continue;
+            if (nearest_obstacle[t] < 0 || cost < tracks->cost[t][nearest_obstacle[t]])
+                nearest_obstacle[t] = k;
+            if (nearest_track[k] < 0 || cost < tracks->cost[nearest_track[k]][k])
+                nearest_track[k] = t;
+        }
+    }
+    for (int t = 0; t < tracks->count; t++) {
+        const int k = nearest_obstacle[t];
+        if (k < 0 || nearest_track[k] != t)
+            continue;
+        tracks->obstacle_of[t] = k;
+        tracks->track_of[k] = t;
+        any = true;
+    }
+    return any;
+}
+
+/* Nearest pair first: that order matches every pair whose members are each other's nearest, so each round matches all such
+ * pairs. */
+static void match_pairs(struct plx_tracks *tracks, int count)
+{
+    for (int t = 0; t < tracks->count; t++)
+        tracks->obstacle_of[t] = -1;
+    for (int k = 0; k < count; k++)
+        tracks->track_of[k] = -1;
+    while (match_mutual(tracks, count))
+        ;
+}
+
+static void publish(const struct plx_tracks *tracks, const struct plx_track *track, struct plx_obstacle *ret)
+{
+    const int min_hits = tracks->params.min_hits;
+    ret->track = track->id;
+    ret->age_frames = track->age;
+    ret->status = track->missed > 0 ? PLX_TRACK_LOST : track->seen < min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
+    plx_track_publish(track, &tracks->camera, ret);
+}
+
+static bool is_over(const struct plx_track *track, const struct plx_track_params *params)
+{
+    const bool was_tracked = track->seen >= params->min_hits;
+
+    return track->missed > 0 && (!was_tracked || track->missed > params->max_missed || track->lost_ns > LOST_NS ||
+                                 track->state.position[2] < NEAREST_M);
+}
+
+/* Removes tracks that are lost for too long or too near, and new tracks at their first miss. */
+static void end_tracks(struct plx_tracks *tracks)
+{
+    int kept = 0;
+    for (int t = 0; t < tracks->count; t++) {
+        const struct plx_track *track = &tracks->track[t];
+        if (is_over(track, &tracks->params))
+            continue;
+        if (kept != t)
+            tracks->track[kept] = *track;
+        kept++;
+    }
+    tracks->count = kept;
+}
+
+/* A free slot; if there is none, that of the track with the most misses. */
+static struct plx_track *new_slot(struct plx_tracks *tracks)
+{
+    if (tracks->count < MAX_TRACKS)
+        return &tracks->track[tracks->count++];
+    int oldest = 0;
+    for (int t = 1; t < MAX_TRACKS; t++)
+        if (tracks->track[t].missed > tracks->track[oldest].missed)
+            oldest = t;
+    return &tracks->track[oldest];
+}
+
+static void begin_track(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
+                        struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
+{
+    struct plx_track *track = new_slot(tracks);
+    if (++tracks->last_id == 0) /* 0 is not a valid number */
+        tracks->last_id = 1;
+    plx_track_begin(track, tracks->last_id, &tracks->camera, calibration, obstacle, cover);
+    publish(tracks, track, obstacle);
+}
+
+/* A track without a match: its predicted position. */
+static void publish_lost(const struct plx_tracks *tracks, const struct plx_track *track, struct plx_obstacle *ret)
+{
+    *ret = track->last;
+    ret->label = 0;
+    ret->confidence = 0;
+    for (int i = 0; i < 3; i++)
+        ret->position_m[i] = (float)track->state.position[i];
+    publish(tracks, track, ret);
+}
+
+/* Where the tracks are in the frame STEP_NS after the last. */
+static void predict_all(struct plx_tracks *tracks, int64_t step_ns, const struct plx_motion_info *motion)
+{
+    const bool changed = plx_track_camera_update(&tracks->camera, motion, step_ns);
+
+    for (int t = 0; t < tracks->count && step_ns > 0; t++)
+        plx_track_predict(&tracks->track[t], &tracks->camera, changed, (double)step_ns / (double)PLX_NS_PER_S,
+                          tracks->params.accel_mps2);
+    for (int t = 0; t < tracks->count; t++) {
+        tracks->track[t].age++;
+        tracks->track[t].lost_ns += step_ns;
+    }
+}
+
+void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
+                       const struct plx_motion_info *motion, struct plx_obstacle *obstacle, int *count, int capacity)
+{
+    const int seen = *count < PLX_MAX_OBSTACLES ? *count : PLX_MAX_OBSTACLES;
+    const int64_t step_ns = tracks->any && capture_ns > tracks->capture_ns ? capture_ns - tracks->capture_ns : 0;
+    tracks->any = true;
+    tracks->capture_ns = capture_ns;
+
+    if (step_ns > GAP_NS)
+        tracks->count = 0;
+    predict_all(tracks, step_ns, motion);
+    plx_track_cover_find(calibration, obstacle, seen, tracks->cover);
+    fill_costs(tracks, calibration, obstacle, seen);
+    match_pairs(tracks, seen);
+    for (int t = 0; t < tracks->count; t++) {
+        const int k = tracks->obstacle_of[t];
+        if (k < 0) {
+            tracks->track[t].missed++;
+            continue;
+        }
+        plx_track_correct(&tracks->track[t], &tracks->camera, calibration, &obstacle[k], &tracks->cover[k]);
+        publish(tracks, &tracks->track[t], &obstacle[k]);
+    }
+    end_tracks(tracks);
+    for (int t = 0; t < tracks->count && *count < capacity; t++)
+        if (tracks->track[t].missed > 0)
+            publish_lost(tracks, &tracks->track[t], &obstacle[(*count)++]);
+    for (int k = 0; k < seen; k++)
+        if (tracks->track_of[k] < 0)
+            begin_track(tracks, calibration, &obstacle[k], &tracks->cover[k]);
+}

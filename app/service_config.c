@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/service_config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <parallax/client.h>
 #include <parallax/error.h>
+#include <parallax/region.h>
 
 #include "app/log.h"
 
@@ -40,4 +44,23 @@ int plx_service_config_read(const char *path, const struct plx_option_list *assi
     plx_log(LOG_INFO, "reads the service at %s%s", ret_config->publish.socket,
             length > 0 ? ", which $PARALLAX_SOCKET names" : "");
     return 0;
+}
+
+bool plx_service_config_ask(const char *socket_path, struct plx_config *ret_config)
+{
+    static char text[PLX_CONFIG_BYTES + 1];
+    char path[64];
+    size_t bytes;
+    struct plx_error_message message;
+
+    if (plx_config(socket_path, text, sizeof text, &bytes) < 0)
+        return false;
+    const int file = memfd_create("configuration", MFD_CLOEXEC); /* plx_config_load reads files only */
+    if (file < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const size_t length = bytes > 0 && text[bytes - 1] == '\0' ? bytes - 1 : bytes;
+    const bool is_read = write(file, text, length) == (ssize_t)length && plx_config_load(path, ret_config, &message) == 0;
+    close(file);
+    return is_read;
 }

@@ -3,7 +3,7 @@
 #ifndef PLX_BRIDGE_DIAGNOSTICS_MESSAGE_H
 #define PLX_BRIDGE_DIAGNOSTICS_MESSAGE_H
 
-#include "bridge/ros_types.h"
+#include "formats/cdr/ros_types.h"
 
 /* Levels of diagnostic_msgs/DiagnosticStatus. */
 enum plx_diagnostic_level { PLX_DIAGNOSTIC_OK, PLX_DIAGNOSTIC_WARN, PLX_DIAGNOSTIC_ERROR, PLX_DIAGNOSTIC_STALE };

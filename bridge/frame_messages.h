@@ -13,7 +13,7 @@
 
 #include <parallax/frame.h>
 
-#include "bridge/ros_types.h"
+#include "formats/cdr/ros_types.h"
 
 /* The coordinate frames of the messages. */
 enum plx_frame_id {

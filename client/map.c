@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's side of the ring. Protocol and ordering: docs/shared-memory.md; its model: app/region/ring.pml. */
+/* The reader's side of the ring. Protocol and ordering: docs/shared-memory.md; its model: app/publish/ring.pml. */
 #include "client/map.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 /* --- the mapping ------------------------------------------------------------------------------------------------- */
 
-/* The seals of a service (app/region/region.c). Without SHRINK it could truncate the memory; without a seal against writing it
+/* The seals of a service (app/publish/region.c). Without SHRINK it could truncate the memory; without a seal against writing it
  * could punch holes (fallocate, MADV_REMOVE). A read there raises SIGBUS, or allocates memory that this process pays for. */
 static bool is_sealed(int fd)
 {

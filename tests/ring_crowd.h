@@ -15,7 +15,7 @@
 
 #include <parallax/region.h>
 
-#include "app/region/region.h"
+#include "app/publish/region.h"
 
 struct ring_crowd {
     pid_t pid;

@@ -16,7 +16,6 @@ int plx_command_blackbox(int argc, char **argv);
 int plx_command_report(int argc, char **argv);
 int plx_command_calibrate(int argc, char **argv);
 int plx_command_tune(int argc, char **argv);
-int plx_command_selftest(int argc, char **argv);
 
 #define PLX_DIRECTORY_BYTES 4096
 

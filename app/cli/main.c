@@ -6,6 +6,7 @@
 #include "app/cli/commands.h"
 #include "app/exit.h"
 #include "app/options.h"
+#include "app/selftest/selftest.h"
 
 static const struct command {
     const char *name, *summary;

@@ -12,8 +12,8 @@
 #include "app/engine/setup.h"
 #include "app/exit.h"
 #include "app/log.h"
+#include "app/publish/region.h"
 #include "app/realtime.h"
-#include "app/region/region.h"
 #include "core/base/heartbeat.h"
 
 static volatile sig_atomic_t stop_requested;
@@ -30,7 +30,7 @@ static void report_line(void *context, int level, const char *line)
     const int *report_fd = context;
     struct plx_report report = {.kind = PLX_REPORT_LOG, .error = level};
 
-    plx_fail(&report.message, 0, "%s", line);
+    plx_say(&report.message, "%s", line);
     plx_report_send(*report_fd, &report);
 }
 
@@ -40,7 +40,7 @@ static void log_setup(const struct plx_setup *setup, int report_fd)
     const char *raw = setup->raw_note.text, *backend = setup->backend_note.text;
     struct plx_report note = {.kind = PLX_REPORT_NOTE};
 
-    plx_fail(&note.message, 0, "%s%s%s", raw, *raw && *backend ? "; " : "", backend);
+    plx_say(&note.message, "%s%s%s", raw, *raw && *backend ? "; " : "", backend);
     if (note.message.text[0] != '\0') {
         plx_log(LOG_NOTICE, "%s", note.message.text);
         plx_report_send(report_fd, &note);

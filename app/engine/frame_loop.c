@@ -4,7 +4,7 @@
 #include <parallax/error.h>
 
 #include "app/engine/report.h"
-#include "app/region/region.h"
+#include "app/publish/region.h"
 #include "core/pipeline/pipeline.h"
 
 /* The stages of FRAME that took longer than the health table allows, as flags. */

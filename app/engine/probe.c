@@ -10,7 +10,7 @@
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
-#include "app/region/region.h"
+#include "app/publish/region.h"
 
 /* Allocates a ring for frames of FRAME_BYTES, and frees it. */
 static int try_ring(const struct plx_config *config, uint32_t frame_bytes, struct plx_error_message *message)

@@ -29,7 +29,7 @@ static uint32_t report_change(struct plx_sensors *sensors, uint32_t before, uint
     if (now & flag)
         sensors->news = is_memory ? sensors->machine.memory.message : sensors->machine.heat.message;
     else
-        plx_fail(&sensors->news, 0, "no longer %s", is_memory ? "short of memory" : "too hot or throttled");
+        plx_say(&sensors->news, "no longer %s", is_memory ? "short of memory" : "too hot or throttled");
     atomic_store_explicit(&sensors->has_news, true, memory_order_release); /* the sentence is visible with the flag */
     return before ^ flag;
 }

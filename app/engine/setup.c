@@ -10,7 +10,7 @@
 #include "app/exit.h"
 #include "app/realtime.h"
 #include "app/tune.h"
-#include "drivers/files/replay.h"
+#include "drivers/replay/replay.h"
 #include "drivers/synthetic/synthetic.h"
 #include "drivers/v4l2/v4l2.h"
 #include "gpu/gpu.h"
@@ -183,11 +183,11 @@ static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *c
         result = plx_pipeline_create_raw(setup->stages, width, height, &setup->pipeline, message);
     if (result == 0)
         setup->frame_bytes = plx_pipeline_layout_raw(width, height, plane);
-    plx_fail(&setup->raw_note, 0, "%s",
-             config->calibration[0] != '\0'
-                 ? "calibration is none: only raw pictures are published; name a calibration by that key to have obstacles"
-                 : "not calibrated: only raw pictures are published; record pairs (parallax record --raw), calibrate, and name "
-                   "the file by the key calibration");
+    plx_say(&setup->raw_note, "%s",
+            config->calibration[0] != '\0'
+                ? "calibration is none: only raw pictures are published; name a calibration by that key to have obstacles"
+                : "not calibrated: only raw pictures are published; record pairs (parallax record --raw), calibrate, and name "
+                  "the file by the key calibration");
     return result;
 }
 

@@ -99,8 +99,8 @@ static bool is_pressed(struct plx_system_health *system, const char *file, bool 
     const bool before = system->memory.hold > 0;
     const bool pressed = some >= (before ? SOME_UNTIL : SOME_FROM) || full >= (before ? FULL_UNTIL : FULL_FROM);
     if (pressed && !before)
-        plx_fail(&system->memory.message, 0,
-                 "short of memory: in the last 10 s some processes waited for it %.0f %% of the time, all %.0f %%", some, full);
+        plx_say(&system->memory.message,
+                "short of memory: in the last 10 s some processes waited for it %.0f %% of the time, all %.0f %%", some, full);
     return pressed;
 }
 
@@ -118,7 +118,7 @@ static bool is_low(struct plx_system_health *system)
     const double share = 100.0 * (double)available / (double)total;
     const bool before = system->memory.hold > 0, little = share < (before ? AVAILABLE_UNTIL : AVAILABLE_FROM);
     if (little && !before)
-        plx_fail(&system->memory.message, 0, "short of memory: %llu of %llu MiB are available", available / 1024, total / 1024);
+        plx_say(&system->memory.message, "short of memory: %llu of %llu MiB are available", available / 1024, total / 1024);
     return little;
 }
 
@@ -150,8 +150,8 @@ static bool is_hot(struct plx_system_health *system, const char *zone)
     const bool before = system->heat.hold > 0;
     const bool hot = lowest > 0 && temperature >= lowest - (before ? COOLED_MC : 0);
     if (hot && !before && read_word(type, "%s/type", zone))
-        plx_fail(&system->heat.message, 0, "too hot: %s has %.1f degrees Celsius, and from %.1f on clocks are slowed down",
-                 type, (double)temperature / 1000, (double)lowest / 1000);
+        plx_say(&system->heat.message, "too hot: %s has %.1f degrees Celsius, and from %.1f on clocks are slowed down", type,
+                (double)temperature / 1000, (double)lowest / 1000);
     return hot;
 }
 
@@ -168,7 +168,7 @@ static bool is_throttled(struct plx_system_health *system, const char *device)
     for (size_t i = 0; i < sizeof slows / sizeof *slows; i++)
         if (strstr(type, slows[i])) {
             if (system->heat.hold == 0)
-                plx_fail(&system->heat.message, 0, "clocks are throttled: cooling device %s is at level %lld", type, level);
+                plx_say(&system->heat.message, "clocks are throttled: cooling device %s is at level %lld", type, level);
             return true;
         }
     return false;
@@ -195,8 +195,7 @@ static bool has_been_throttled(struct plx_system_health *system)
     }
     const bool more = counters == system->counters && sum > system->throttled;
     if (more && system->heat.hold == 0)
-        plx_fail(&system->heat.message, 0, "clocks were throttled %" PRIu64 " times in the last second",
-                 sum - system->throttled);
+        plx_say(&system->heat.message, "clocks were throttled %" PRIu64 " times in the last second", sum - system->throttled);
     system->throttled = sum;
     system->counters = counters;
     return more;

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
+#include "app/publish/listener.h"
 #include "app/recorder/request.h"
-#include "app/supervisor/listener.h"
 
 #define PLX_ASKER_SILENT 8 /* connections that have not asked yet; another one replaces the oldest */
 

@@ -154,20 +154,21 @@ static void count(struct plx_dump *dump, const struct plx_frame *pair)
     dump->pairs++;
 }
 
-bool plx_dump_step(struct plx_dump *dump, struct plx_error_message *message)
+int plx_dump_step(struct plx_dump *dump, struct plx_error_message *message)
 {
     if (dump->next < dump->ring->first) /* the ring has dropped it */
         dump->next = dump->ring->first;
     if (dump->next >= dump->ring->end || pair_of(dump, dump->next)->published_ns > dump->until_ns)
-        return false;
+        return 0;
     const struct plx_frame *pair = pair_of(dump, dump->next);
-    if (plx_mcap_recording_add(dump->recording, pair, NULL, message) < 0) {
+    const int result = plx_mcap_recording_add(dump->recording, pair, NULL, message);
+    if (result < 0) {
         abandon(dump);
-        return false;
+        return result;
     }
     count(dump, pair);
     dump->next++;
-    return true;
+    return 1;
 }
 
 static int note(struct plx_dump *dump, struct plx_error_message *message)

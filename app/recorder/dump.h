@@ -48,8 +48,9 @@ int plx_dump_begin(struct plx_dump *dump, const char *reason, int64_t from_ns, i
 /* One more reason for the open file, which then goes on until UNTIL_NS at least. */
 void plx_dump_merge(struct plx_dump *dump, const char *reason, int64_t until_ns);
 
-/* Writes the next pair. True: one was written; false: there is none yet, or a failure, which closes and removes the file. */
-bool plx_dump_step(struct plx_dump *dump, struct plx_error_message *message);
+/* Writes the next pair. Returns 1: it was written; 0: there is none yet; or the error of a failure, which closes and removes
+ * the file. */
+int plx_dump_step(struct plx_dump *dump, struct plx_error_message *message);
 
 /* Ends the file, notes in it how many of its pairs are left out, gives it its name, and deletes the oldest ones. IO: the file
  * is removed. */

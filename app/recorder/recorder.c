@@ -142,20 +142,27 @@ static void begin_file(struct recorder *recorder)
     }
 }
 
+/* Writes the next pair of the open file; true if there was one. */
+static bool write_pair(struct recorder *recorder)
+{
+    struct plx_error_message message;
+    const int result = plx_dump_step(&recorder->dump, &message);
+    if (result < 0)
+        report_failure(recorder, result, &message);
+    return result > 0;
+}
+
 /* Writes for STEP_NS at most. True: there is more to write now. */
 static bool write_pairs(struct recorder *recorder)
 {
-    struct plx_error_message message = {""};
     const int64_t begin = plx_now_ns();
 
     if (!plx_dump_is_open(&recorder->dump))
         begin_file(recorder);
-    while (plx_dump_is_open(&recorder->dump) && plx_dump_step(&recorder->dump, &message))
+    while (plx_dump_is_open(&recorder->dump) && write_pair(recorder))
         if (plx_now_ns() - begin > STEP_NS)
             return true;
-    if (message.text[0] != '\0')
-        report_failure(recorder, PLX_ERR_IO, &message);
-    else if (plx_dump_is_open(&recorder->dump) && plx_now_ns() >= recorder->dump.until_ns)
+    if (plx_dump_is_open(&recorder->dump) && plx_now_ns() >= recorder->dump.until_ns)
         end_file(recorder);
     return false;
 }
@@ -199,15 +206,12 @@ static int begin_memory(struct recorder *recorder, const struct plx_view *view, 
 /* Makes room for the next pair: the open file gets the oldest one first, if it lacks it. */
 static void make_room(struct recorder *recorder, int64_t published_ns)
 {
-    struct plx_error_message message = {""};
     const struct plx_pair_ring *ring = &recorder->ring;
 
     if (!plx_pair_ring_is_full(ring))
         return;
     if (plx_dump_is_open(&recorder->dump) && recorder->dump.next <= ring->first)
-        plx_dump_step(&recorder->dump, &message);
-    if (message.text[0] != '\0')
-        report_failure(recorder, PLX_ERR_IO, &message);
+        write_pair(recorder);
     const struct plx_frame *oldest = plx_pair_ring_get(ring, ring->first);
     const double held_s = (double)(published_ns - oldest->published_ns) / PLX_NS_PER_S;
     if (!recorder->told_cap && held_s < recorder->config->recorder.seconds)

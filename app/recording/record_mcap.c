@@ -14,8 +14,8 @@
 #include <parallax/error.h>
 
 #include "app/version.h"
-#include "bridge/schema.h"
 #include "bridge/topics.h"
+#include "formats/cdr/schema.h"
 
 #define PLAIN_CHUNK_BYTES 32768 /* holds all but pictures and points */
 #define FIELDS_BYTES 65536      /* obstacles: 256 of 200 bytes more than their structures */

@@ -6,8 +6,8 @@
 #include <parallax/frame.h>
 
 #include "bridge/diagnostics_message.h"
-#include "bridge/mcap_write.h"
 #include "core/base/text.h"
+#include "formats/mcap/write.h"
 
 struct plx_mcap_recording;
 

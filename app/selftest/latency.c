@@ -11,8 +11,8 @@
 
 #include <parallax/client.h>
 
+#include "app/publish/clients.h"
 #include "app/selftest/check.h"
-#include "app/supervisor/clients.h"
 #include "core/base/clock.h"
 
 #define PERIOD_US 1000

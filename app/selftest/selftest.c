@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/cli/commands.h"
 #include "app/exit.h"
 #include "app/options.h"
 #include "app/selftest/check.h"
+#include "app/selftest/selftest.h"
 #include "core/base/clock.h"
 #include "oracle/test_image.h"
 

@@ -126,7 +126,7 @@ void plx_blackbox_state(struct plx_blackbox *blackbox, enum plx_state state, uin
     if (memcmp(&now, &blackbox->told, sizeof now) == 0 && strcmp(reason, blackbox->reason.text) == 0)
         return;
     blackbox->told = now;
-    plx_fail(&blackbox->reason, 0, "%s", reason);
+    plx_say(&blackbox->reason, "%s", reason);
     append(blackbox, PLX_BOX_STATE, PART(&now, sizeof now), PART(reason, strlen(reason)));
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "app/blackbox/box.h"
-#include "app/region/region.h"
+#include "app/publish/region.h"
 #include "app/supervisor/child.h"
 #include "core/base/heartbeat.h"
 

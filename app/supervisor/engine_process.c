@@ -98,8 +98,7 @@ static void wait_for_pair(struct plx_supervisor *supervisor, int64_t left_ns)
         return;
     if (supervisor->degraded_reason.text[0] == '\0')
         plx_log(LOG_NOTICE, "the recording has no pair for the next %.0f s; waiting", (double)left_ns / PLX_NS_PER_S);
-    plx_fail(&supervisor->degraded_reason, 0, "waiting for the recording's next pair in %.0f s",
-             (double)left_ns / PLX_NS_PER_S);
+    plx_say(&supervisor->degraded_reason, "waiting for the recording's next pair in %.0f s", (double)left_ns / PLX_NS_PER_S);
 }
 
 static int receive(sd_event_source *source, int fd, uint32_t events, void *argument)
@@ -117,7 +116,7 @@ static int receive(sd_event_source *source, int fd, uint32_t events, void *argum
             break;
         case PLX_REPORT_WAITING:
             if (report.away && !(supervisor->recovery.late && supervisor->recovery.suspect == PLX_THREAD_CAMERAS))
-                plx_fail(&supervisor->degraded_reason, 0, "camera lost, looking for it: %s", report.message.text);
+                plx_say(&supervisor->degraded_reason, "camera lost, looking for it: %s", report.message.text);
             plx_recovery_waiting(&supervisor->recovery, supervisor->now_ns, report.health, report.away);
             if (!report.away)
                 wait_for_pair(supervisor, report.due_in_ns);
@@ -190,7 +189,7 @@ void plx_engine_process_replace(struct plx_supervisor *supervisor)
 static void fail(struct plx_supervisor *supervisor, const char *reason)
 {
     supervisor->engine_failed = true;
-    plx_fail(&supervisor->degraded_reason, 0, "%s", reason);
+    plx_say(&supervisor->degraded_reason, "%s", reason);
     plx_log(LOG_WARNING, "%s; ending the engine", reason);
     plx_blackbox_save(&supervisor->blackbox, "engine-killed");
 }
@@ -249,8 +248,8 @@ void plx_engine_process_tick(struct plx_supervisor *supervisor)
     if (plx_engine_watch_progress(supervisor) && supervisor->engine_kill_ns == 0 && !supervisor->engine_failed) {
         const struct plx_activity *activity = plx_recovery_activity(recovery);
         struct plx_error_message message;
-        plx_fail(&message, 0, "the engine gives no frames (%s since %.1f s)", plx_budget_name(activity->doing),
-                 (double)(now_ns - activity->since_ns) / PLX_NS_PER_S);
+        plx_say(&message, "the engine gives no frames (%s since %.1f s)", plx_budget_name(activity->doing),
+                (double)(now_ns - activity->since_ns) / PLX_NS_PER_S);
         fail(supervisor, message.text);
         plx_engine_watch_kill(supervisor);
     }

@@ -28,13 +28,13 @@ bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
     const bool hangs = plx_recovery_tick(recovery, supervisor->now_ns);
     const struct plx_activity *activity = plx_recovery_activity(recovery);
     if (recovery->late && activity->doing != was_late) {
-        plx_fail(&supervisor->degraded_reason, 0, "%s takes longer than its budget", plx_budget_name(activity->doing));
+        plx_say(&supervisor->degraded_reason, "%s takes longer than its budget", plx_budget_name(activity->doing));
         plx_log(LOG_WARNING, "%s has taken %.2f s and is not done", plx_budget_name(activity->doing),
                 (double)(supervisor->now_ns - activity->since_ns) / PLX_NS_PER_S);
     }
     if (recovery->held_up && !was_held_up) {
-        plx_fail(&supervisor->degraded_reason, 0, "other programs keep the processors busy: %s waits for one",
-                 plx_budget_name(activity->doing));
+        plx_say(&supervisor->degraded_reason, "other programs keep the processors busy: %s waits for one",
+                plx_budget_name(activity->doing));
         plx_log(LOG_WARNING, "%s has waited %.2f s for a processor: other programs keep them busy; a new engine would wait too",
                 plx_budget_name(activity->doing), (double)recovery->run_delay_ns / PLX_NS_PER_S);
     }
@@ -56,8 +56,8 @@ void plx_engine_watch_kill_result(struct plx_supervisor *supervisor)
         supervisor->now_ns - supervisor->sigkill_ns < PLX_KILL_BUDGET_NS)
         return;
     plx_recovery_unkillable(recovery);
-    plx_fail(&supervisor->degraded_reason, 0, "the engine (pid %d) does not die of SIGKILL: a driver holds it",
-             (int)supervisor->engine.pid);
+    plx_say(&supervisor->degraded_reason, "the engine (pid %d) does not die of SIGKILL: a driver holds it",
+            (int)supervisor->engine.pid);
     plx_log(LOG_CRIT, "%s; unplug the camera, or restart the machine (service.md says how systemd can)",
             supervisor->degraded_reason.text);
 }
@@ -91,14 +91,14 @@ struct plx_error_message plx_engine_exit_describe(const struct plx_supervisor *s
     struct plx_error_message sentence;
 
     if (supervisor->last_report.kind == PLX_REPORT_FAILED)
-        plx_fail(&sentence, 0, "engine failed: %s", supervisor->last_report.message.text);
+        plx_say(&sentence, "engine failed: %s", supervisor->last_report.message.text);
     else if (WIFSIGNALED(status))
-        plx_fail(&sentence, 0, "engine died of signal %d (%s%s)", WTERMSIG(status), strsignal(WTERMSIG(status)),
-                 WTERMSIG(status) == SIGKILL && !supervisor->engine_failed
-                     ? ": sent from outside, or because memory is exhausted"
-                     : "");
+        plx_say(&sentence, "engine died of signal %d (%s%s)", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                WTERMSIG(status) == SIGKILL && !supervisor->engine_failed
+                    ? ": sent from outside, or because memory is exhausted"
+                    : "");
     else
-        plx_fail(&sentence, 0, "engine ended with status %d", WEXITSTATUS(status));
+        plx_say(&sentence, "engine ended with status %d", WEXITSTATUS(status));
     return sentence;
 }
 
@@ -138,6 +138,6 @@ void plx_engine_exit_count_gpu_loss(struct plx_supervisor *supervisor, int statu
         return;
     plx_log(LOG_ERR, "the GPU was lost %d times; the CPU replaces it, and the GPU is probed in %d s", gpu_fallback->losses,
             (int)(gpu_fallback->pause_ns / PLX_NS_PER_S));
-    plx_fail(&supervisor->fallback_reason, 0, "the GPU was lost %d times, and the CPU replaces it: %s", gpu_fallback->losses,
-             supervisor->degraded_reason.text);
+    plx_say(&supervisor->fallback_reason, "the GPU was lost %d times, and the CPU replaces it: %s", gpu_fallback->losses,
+            supervisor->degraded_reason.text);
 }

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "app/region/region.h"
-#include "app/supervisor/clients.h"
-#include "app/supervisor/listener.h"
+#include "app/publish/clients.h"
+#include "app/publish/listener.h"
+#include "app/publish/region.h"
 #include "config/config.h"
 
 /* Zeroed = closed. */

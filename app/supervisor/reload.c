@@ -13,7 +13,7 @@ void plx_reload_refuse(struct plx_supervisor *supervisor, const char *reason)
 {
     struct plx_error_message *refusal = &supervisor->reload.refusal;
 
-    plx_fail(refusal, 0, "configuration kept as it was: %s", reason);
+    plx_say(refusal, "configuration kept as it was: %s", reason);
     plx_log(LOG_ERR, "%s", refusal->text);
     finish(supervisor);
 }
@@ -60,7 +60,7 @@ bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *reason)
         return false;
     supervisor->plan = reload->before;
     plx_publisher_discard(&supervisor->publisher);
-    plx_fail(&message, 0, "the new one opened but gave no frame: %s", reason);
+    plx_say(&message, "the new one opened but gave no frame: %s", reason);
     plx_reload_refuse(supervisor, message.text);
     return true;
 }

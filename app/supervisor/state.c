@@ -48,7 +48,7 @@ void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const
 {
     if (!supervisor->stopping) {
         plx_log(LOG_ERR, "%s", sentence);
-        plx_fail(&supervisor->degraded_reason, 0, "%s", sentence);
+        plx_say(&supervisor->degraded_reason, "%s", sentence);
     }
     plx_publisher_set_reason(&supervisor->publisher, plx_supervisor_reason(supervisor));
     plx_publisher_set_state(&supervisor->publisher, PLX_STATE_FAILED, supervisor->recovery.health);

@@ -88,7 +88,7 @@ static void gpu_probed(struct plx_supervisor *supervisor, bool works, const char
     }
     plx_log(LOG_WARNING, "the GPU is still lost, and is probed again in %d s: %s", (int)(gpu_fallback->pause_ns / PLX_NS_PER_S),
             reason);
-    plx_fail(&supervisor->fallback_reason, 0, "the GPU is lost, and the CPU replaces it: %s", reason);
+    plx_say(&supervisor->fallback_reason, "the GPU is lost, and the CPU replaces it: %s", reason);
 }
 
 static void take_probe_answer(struct plx_supervisor *supervisor)

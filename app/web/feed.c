@@ -9,9 +9,9 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/export.h"
-#include "app/cli/frame_text.h"
 #include "app/log.h"
+#include "app/view/export.h"
+#include "app/view/frame_text.h"
 #include "core/base/clock.h"
 
 #define SECOND_US UINT64_C(1000000)

@@ -7,7 +7,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "app/cli/live/status.h"
+#include "app/view/status.h"
 
 /* What is told. */
 struct plx_web_audience {

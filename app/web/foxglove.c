@@ -8,13 +8,13 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/frame_text.h"
-#include "app/cli/live/service_config.h"
+#include "app/service_config.h"
 #include "app/version.h"
+#include "app/view/frame_text.h"
 #include "bridge/diagnostics_message.h"
-#include "bridge/schema.h"
 #include "config/schema.h"
 #include "core/base/clock.h"
+#include "formats/cdr/schema.h"
 
 #define MOST_ASKED 32 /* requests for parameters of one client, without an answer */
 #define HEAD 13       /* bytes before the message: opcode 1, subscription, time */

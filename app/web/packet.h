@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "app/cli/live/status.h"
+#include "app/view/status.h"
 #include "app/web/buffer.h"
 
 enum plx_web_plane { PLX_WEB_LEFT, PLX_WEB_RIGHT, PLX_WEB_DISPARITY, PLX_WEB_SCAN, PLX_WEB_HISTOGRAM, PLX_WEB_PLANES };

@@ -8,12 +8,12 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/live/service_config.h"
+#include "app/service_config.h"
 
 static void *read_config(void *argument)
 {
     struct plx_web_parameters *parameters = argument;
-    parameters->known = plx_service_config(parameters->socket, &parameters->config);
+    parameters->known = plx_service_config_ask(parameters->socket, &parameters->config);
     if (eventfd_write(parameters->done_fd, 1) < 0)
         parameters->known = false; /* cannot be: the counter is 0 */
     return NULL;

@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "app/view/metrics.h"
 #include "app/web/access.h"
 #include "app/web/assets.h"
 #include "app/web/files.h"

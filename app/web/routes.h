@@ -11,7 +11,7 @@
 #ifndef PLX_APP_WEB_ROUTES_H
 #define PLX_APP_WEB_ROUTES_H
 
-#include "app/cli/live/status.h"
+#include "app/view/status.h"
 #include "app/web/connection.h"
 #include "config/config.h"
 

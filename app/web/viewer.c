@@ -7,8 +7,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "app/cli/export.h"
-#include "app/cli/json.h"
+#include "app/view/export.h"
+#include "app/view/json.h"
 #include "core/base/clock.h"
 
 #define ON_WAY 2 /* one is drawn while the next one travels */

@@ -7,16 +7,28 @@
 #include <parallax/error.h>
 #include <string.h>
 
+static void write_message(struct plx_error_message *message, const char *format, va_list args)
+{
+    vsnprintf(message->text, sizeof message->text, format, args);
+    plx_clean_text(message->text); /* the name of a file may hold a newline */
+}
+
 int(plx_fail)(struct plx_error_message *message, int error, const char *format, ...)
 {
-    if (message) {
-        va_list args;
-        va_start(args, format);
-        vsnprintf(message->text, sizeof message->text, format, args);
-        va_end(args);
-        plx_clean_text(message->text); /* the name of a file may hold a newline */
-    }
+    va_list args;
+    va_start(args, format);
+    if (message)
+        write_message(message, format, args);
+    va_end(args);
     return error;
+}
+
+void plx_say(struct plx_error_message *message, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_message(message, format, args);
+    va_end(args);
 }
 
 /* --- text from outside ---------------------------------------------------------------------------------------------- */

@@ -20,6 +20,9 @@ struct plx_error_message {
  * `return plx_fail(message, PLX_ERR_RANGE, "...", ...)`. MESSAGE may be NULL. */
 int plx_fail(struct plx_error_message *message, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Writes a sentence that is no failure, or not one of the caller: a note, a reason, a part of another sentence. */
+void plx_say(struct plx_error_message *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The plx_error for an errno of open and the calls like it: NOT_FOUND, PERMISSION, NOMEM, else IO. */
 int plx_error_of_errno(int number);
 

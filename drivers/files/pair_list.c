@@ -125,7 +125,7 @@ static void leave_out_last(struct plx_pair_list *list, const char *path, const c
         free(pair->path[eye]);
         pair->path[eye] = NULL;
     }
-    plx_fail(&list->note, 0, "%s: %s: the last pair is left out, because the recording was cut off there", path, what);
+    plx_say(&list->note, "%s: %s: the last pair is left out, because the recording was cut off there", path, what);
 }
 
 static int add_pair(const char *directory, const struct plx_layout *layout, const struct name *left, const struct name *right,
@@ -164,15 +164,15 @@ static int join_names(const char *directory, const struct plx_layout *layout, co
         else if (by_time)
             lost++;
         else if (is_last)
-            plx_fail(&list->note, 0, "%s: the last picture, %s, is left out: the recording was cut off before its counterpart",
-                     directory, (alone == PLX_LEFT ? one : other)->text);
+            plx_say(&list->note, "%s: the last picture, %s, is left out: the recording was cut off before its counterpart",
+                    directory, (alone == PLX_LEFT ? one : other)->text);
         else
             return plx_fail(message, PLX_ERR_NOT_FOUND, "%s/%s%s%s: the picture has no counterpart of the %s eye", directory,
                             layout->folder[alone], *layout->folder[alone] ? "/" : "", (alone == PLX_LEFT ? one : other)->text,
                             plx_layout_eye[!alone]);
     }
     if (lost > 0)
-        plx_fail(&list->note, 0, "%s: %d pictures have no counterpart of the same time and are left out", directory, lost);
+        plx_say(&list->note, "%s: %d pictures have no counterpart of the same time and are left out", directory, lost);
     if (result == 0 && list->count == 0)
         result = plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no picture has a counterpart of the other eye", directory);
     for (int k = 0; k < list->count && by_time; k++)

@@ -9,11 +9,11 @@
 
 #include <parallax/error.h>
 
-#include "bridge/mcap_buffer.h"
 #include "core/base/clock.h"
 #include "drivers/mcap/bag_files.h"
 #include "drivers/mcap/camera_info.h"
 #include "drivers/mcap/message.h"
+#include "formats/mcap/buffer.h"
 
 #define TOPIC_BYTES 256
 #define SEEN_TOPICS 8
@@ -139,13 +139,12 @@ static int add_message(struct plx_bag *bag, struct plx_mcap_message *got, struct
         const bool is_picture = strcmp(got->channel->topic, eye->topic) == 0;
         const bool is_info =
             strcmp(got->channel->topic, eye->info_topic) == 0 && !(eye->has_info && !plx_info_is_empty(&eye->info));
-        const int result = is_picture || is_info ? unpack(bag, got, message) : 0;
-        if (is_picture)
+        if (is_picture) {
+            const int result = unpack(bag, got, message);
             return result < 0 ? result : add_picture(bag, eye, got, message);
-        if (is_info && result == 0)
+        }
+        if (is_info && unpack(bag, got, NULL) == 0) /* it is judged when it is asked for */
             add_info(eye, got);
-        if (is_info) /* it is judged when it is asked for */
-            message->text[0] = '\0';
     }
     return 0;
 }
@@ -169,19 +168,17 @@ static int scan_file(struct plx_bag *bag, const char *path, struct plx_error_mes
     if (result < 0)
         return result;
     while ((result = plx_mcap_next(reader, &got, &damage)) != PLX_ERR_END) {
-        if (result == 0)
-            result = add_message(bag, &got, message);
-        else if (result == PLX_ERR_NOMEM || result == PLX_ERR_IO)
-            *message = damage;
-        else if (bag->info.note.text[0] == '\0')
-            bag->info.note = damage;
-        if (result < 0 && result != PLX_ERR_FORMAT && result != PLX_ERR_RANGE && result != PLX_ERR_UNSUPPORTED)
+        if (result == 0 && (result = add_message(bag, &got, message)) < 0)
             break;
-        if (result < 0 && message->text[0] != '\0')
-            break; /* of the picture, not of the file */
+        if (result == PLX_ERR_NOMEM || result == PLX_ERR_IO) {
+            *message = damage;
+            break;
+        }
+        if (result < 0 && bag->info.note.text[0] == '\0')
+            bag->info.note = damage;
     }
     if (result == PLX_ERR_END && plx_mcap_is_cut(reader) && bag->info.note.text[0] == '\0')
-        plx_fail(&bag->info.note, 0, "%s: was cut off; its whole chunks are used", path);
+        plx_say(&bag->info.note, "%s: was cut off; its whole chunks are used", path);
     plx_mcap_reader_destroy(reader);
     return result == PLX_ERR_END ? 0 : result;
 }
@@ -258,10 +255,10 @@ static int choose_times(struct plx_bag *bag, struct plx_error_message *message)
             picture->time_ns = use_stamps ? picture->stamp_ns : use_logs ? picture->log_ns : k * UNTIMED_PERIOD_NS;
         }
     if (!use_stamps)
-        plx_fail(&note, 0, "%s: the stamps of its pictures do not advance as time does (%g ms from one to the next): %s",
-                 bag->path, (double)step_ns / (double)PLX_NS_PER_MS,
-                 use_logs ? "the times of recording are used"
-                          : "nor do the times of recording; 10 pairs a second in their order, or source.replay_rate: fixed");
+        plx_say(&note, "%s: the stamps of its pictures do not advance as time does (%g ms from one to the next): %s", bag->path,
+                (double)step_ns / (double)PLX_NS_PER_MS,
+                use_logs ? "the times of recording are used"
+                         : "nor do the times of recording; 10 pairs a second in their order, or source.replay_rate: fixed");
     add_note(bag, note.text);
     return 0;
 }
@@ -318,8 +315,8 @@ static int join(struct plx_bag *bag, struct plx_error_message *message)
     const int alone = left->count + right->count - 2 * bag->info.count;
     struct plx_error_message note = {""};
     if (alone > 0)
-        plx_fail(&note, 0, "%s: %d pictures have no partner within %.1f ms and are left out", bag->path, alone,
-                 (double)tolerance_ns / (double)PLX_NS_PER_MS);
+        plx_say(&note, "%s: %d pictures have no partner within %.1f ms and are left out", bag->path, alone,
+                (double)tolerance_ns / (double)PLX_NS_PER_MS);
     add_note(bag, note.text);
     return 0;
 }
@@ -421,7 +418,6 @@ static int find_pictures(struct plx_bag *bag, const struct plx_bag_options *opti
 int plx_bag_open(const struct plx_bag_options *options, struct plx_bag **ret_bag, struct plx_error_message *message)
 {
     struct plx_bag *bag = calloc(1, sizeof *bag);
-    message->text[0] = '\0';
     if (bag)
         bag->path = strdup(options->path);
     int result = bag && bag->path ? 0 : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", options->path);

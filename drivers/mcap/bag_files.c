@@ -10,9 +10,9 @@
 
 #include <parallax/error.h>
 
-#include "bridge/mcap_format.h"
 #include "drivers/files/file.h"
 #include "drivers/files/recording.h"
+#include "formats/mcap/format.h"
 
 #define MAGIC(text) text, sizeof text - 1
 

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "bridge/ros_types.h"
 #include "core/geometry/calibration.h"
+#include "formats/cdr/ros_types.h"
 
 /* True if INFO says that its camera was never calibrated, as drivers publish it: K or P is zero. */
 bool plx_info_is_empty(const struct ros_camera_info *info);

@@ -3,10 +3,10 @@
 #ifndef PLX_DRIVERS_MCAP_MESSAGE_H
 #define PLX_DRIVERS_MCAP_MESSAGE_H
 
-#include "bridge/mcap_read.h"
-#include "bridge/ros_types.h"
 #include "core/base/image.h"
 #include "core/base/text.h"
+#include "formats/cdr/ros_types.h"
+#include "formats/mcap/read.h"
 
 /* True if MESSAGE is of TYPE, as CDR. */
 bool plx_message_is(const struct plx_mcap_message *message, const struct plx_cdr_type *type);

@@ -262,6 +262,6 @@ int plx_v4l2_camera_recover(struct plx_v4l2_camera *camera, struct plx_error_mes
     plx_v4l2_camera_stop(camera);
     int result = start_stream(camera, message);
     if (result == 0)
-        plx_fail(message, 0, "%s: no picture for %.1f s; the stream is restarted", camera->node.path, silent_s);
+        plx_say(message, "%s: no picture for %.1f s; the stream is restarted", camera->node.path, silent_s);
     return result;
 }

@@ -143,9 +143,8 @@ static int find_exposure_and_gain(struct plx_v4l2_camera_controls *controls, con
     if (controls->gain.present && !(controls->gain.step > 0.0) && controls->gain.control.minimum > 0)
         controls->gain.step = 1.0 / (double)controls->gain.control.minimum; /* a sensor's lowest gain is 1 */
     if (controls->exposure.present && !(controls->exposure.step > 0.0)) {
-        plx_fail(note, 0,
-                 "%s: the unit of the control %s is unknown, so exposure is not controlled; set source.exposure_unit_us",
-                 node->path, controls->exposure.control.name);
+        plx_say(note, "%s: the unit of the control %s is unknown, so exposure is not controlled; set source.exposure_unit_us",
+                node->path, controls->exposure.control.name);
         controls->exposure.present = false;
     }
     if (controls->gain.present && !(controls->gain.step > 0.0)) {

@@ -19,7 +19,7 @@
 
 #include <parallax/client.h>
 
-#include "app/supervisor/clients.h"
+#include "app/publish/clients.h"
 #include "core/base/clock.h"
 #include "tests/ring_crowd.h"
 

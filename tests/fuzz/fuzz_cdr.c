@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bridge/ros_types.h"
+#include "formats/cdr/ros_types.h"
 
 #define ARENA (1 << 16)
 #define CAPACITY (1 << 20)

@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "bridge/mcap_read.h"
+#include "formats/mcap/read.h"
 #include "tests/fuzz/memory_file.h"
 
 #define MOST (1u << 16)

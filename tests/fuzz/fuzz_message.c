@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "app/supervisor/clients.h"
+#include "app/publish/clients.h"
 #include "client/link.h"
 #include "core/base/clock.h"
 #include "core/motion/motion.h"

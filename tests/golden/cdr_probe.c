@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bridge/ros_types.h"
-#include "bridge/schema.h"
+#include "formats/cdr/ros_types.h"
+#include "formats/cdr/schema.h"
 
 #define CAPACITY (1 << 20)
 

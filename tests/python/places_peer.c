@@ -15,7 +15,7 @@
 
 #include <parallax/error.h>
 
-#include "app/supervisor/clients.h"
+#include "app/publish/clients.h"
 #include "tests/places.h"
 
 static void publish(struct plx_shared_region *region, const struct plx_frame *frame)

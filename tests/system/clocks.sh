@@ -5,7 +5,7 @@
 # app/web/viewer.c and foxglove.c, for the page's clock and the stamps of diagnostics; waits name their clock.
 set -eu
 cd "$1"
-sources=$(find app bridge client config core cpu drivers gpu include -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+sources=$(find * \( -path build -o -path tests -o -path toolchain -o -path oracle \) -prune -o \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) -print)
 wall='[^_]CLOCK_REALTIME|gettimeofday|[^a-z_](time|localtime|gmtime|mktime|clock) ?\(|pthread_mutex_timedlock|sem_timedwait|TIMER_ABSTIME.*REAL'
 if echo "$sources" | grep -vE '^drivers/v4l2/|^client/realtime.c|^app/cli/live/report.c|^app/blackbox/|^app/recorder/|^app/web/(viewer|foxglove).c' | xargs grep -nE "$wall"; then
     echo "these lines read the wall clock: use plx_now_ns() of core/base/clock.h" >&2

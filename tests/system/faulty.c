@@ -29,7 +29,7 @@
 #include <parallax/error.h>
 
 #include "app/engine/sensors.h"
-#include "app/region/region.h"
+#include "app/publish/region.h"
 #include "core/motion/motion.h"
 #include "core/pipeline/pairing.h"
 #include "core/tracks/tracks.h"

@@ -32,7 +32,7 @@
 
 #include <parallax/client.h>
 
-#include "app/supervisor/clients.h"
+#include "app/publish/clients.h"
 #include "client/map.h"
 #include "core/base/clock.h"
 

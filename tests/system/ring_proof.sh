@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The proof of the ring. The model app/region/ring.pml is checked exhaustively; then each ordering in the table of
+# The proof of the ring. The model app/publish/ring.pml is checked exhaustively; then each ordering in the table of
 # docs/shared-memory.md is weakened to relaxed, one at a time, in the model and, where the table says so, in the C code under
 # ThreadSanitizer: both must fail then. The table is held to name every ordering of the C code, and no other.
 # Arguments: source and scratch directory.
@@ -8,7 +8,7 @@ set -euo pipefail
 source=$(cd "$1" && pwd)
 work=$2
 table=docs/shared-memory.md
-files=(app/region/region.c client/map.c client/next.c)
+files=(app/publish/region.c client/map.c client/next.c)
 cc=${CC:-cc}
 fail() { echo "ring_proof.sh: $*" >&2; exit 1; }
 verdicts=$work-verdicts
@@ -22,14 +22,14 @@ cd "$work"
 # same model, options and tools.
 model() { # NAME OPTION...
     local name=$1 kept; shift
-    kept=$verdicts/$({ cat "$source/app/region/ring.pml"; echo "$@"; spin -V; "$cc" --version; } | sha256sum | cut -c1-40)
+    kept=$verdicts/$({ cat "$source/app/publish/ring.pml"; echo "$@"; spin -V; "$cc" --version; } | sha256sum | cut -c1-40)
     if [[ -f $kept ]]; then
         read -r verdict states <"$kept"
         return
     fi
     rm -rf "$name"
     mkdir "$name"
-    (cd "$name" && spin -a "$@" "$source/app/region/ring.pml" >spin.log 2>&1 &&
+    (cd "$name" && spin -a "$@" "$source/app/publish/ring.pml" >spin.log 2>&1 &&
         "$cc" -O2 -w -DSAFETY -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c && ./pan -m100000 -n >pan.log 2>&1) || true
     verdict=$(sed -n 's/^State-vector.*errors: //p' "$name/pan.log" 2>/dev/null)
     states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored$/\1/p' "$name/pan.log" 2>/dev/null)
@@ -66,11 +66,11 @@ fi
 
 # A copy of the sources, so that they can be spoiled.
 mkdir tree
-(cd "$source" && cp -r --parents app/region client include core tests/unit/{test_region_threads.c,ring_region.h} tests/*.h "$work/tree" 2>/dev/null) || true
+(cd "$source" && cp -r --parents app/publish client include core tests/unit/{test_region_threads.c,ring_region.h} tests/*.h "$work/tree" 2>/dev/null) || true
 
 thread_sanitizer() { # NAME; builds and runs test_region_threads in tree/
     (cd tree && "$cc" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -fsanitize=thread -I. -Iinclude -o "$work/$1" tests/unit/test_region_threads.c \
-        app/region/*.c client/*.c core/base/error.c core/base/text.c -lcmocka -lpthread) >"$1.log" 2>&1 || { cat "$1.log"; fail "$1: does not build"; }
+        app/publish/region.c client/*.c core/base/error.c core/base/text.c -lcmocka -lpthread) >"$1.log" 2>&1 || { cat "$1.log"; fail "$1: does not build"; }
     TSAN_OPTIONS=exitcode=66 "./$1" >"$1.log" 2>&1
 }
 

@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 
-#include "app/supervisor/clients.h"
+#include "app/publish/clients.h"
 
 static void another_version_is_refused(void **state)
 {

@@ -8,8 +8,8 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "bridge/mcap_read.h"
-#include "bridge/ros_types.h"
+#include "formats/cdr/ros_types.h"
+#include "formats/mcap/read.h"
 
 #define ARENA (1 << 20)
 #define PAIRS "8"

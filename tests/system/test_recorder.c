@@ -9,8 +9,8 @@
 
 #include "app/exit.h"
 #include "app/recorder/request.h"
-#include "bridge/mcap_read.h"
-#include "bridge/ros_types.h"
+#include "formats/cdr/ros_types.h"
+#include "formats/mcap/read.h"
 #include "tests/command.h"
 
 #define RATE_HZ 20

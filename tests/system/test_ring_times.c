@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ring's promises of time: readers learn at once that a service is gone, and waiting threads do not delay the writer. */
-#include "app/region/region.h"
+#include "app/publish/region.h"
 #include "core/base/clock.h"
 #include "tests/ring_crowd.h"
 #include "tests/system/ring.h"

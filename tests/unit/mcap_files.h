@@ -7,8 +7,8 @@
 
 #include <parallax/error.h>
 
-#include "bridge/mcap_read.h"
-#include "bridge/mcap_write.h"
+#include "formats/mcap/read.h"
+#include "formats/mcap/write.h"
 #include "tests/cmocka.h"
 #include "tests/scratch.h"
 #include "tests/unit/files.h"

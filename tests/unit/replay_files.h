@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
-#include "drivers/files/replay.h"
+#include "drivers/replay/replay.h"
 #include "tests/cmocka.h"
 #include "tests/pgm_write.h"
 #include "tests/unit/files.h"

@@ -3,7 +3,7 @@
 #ifndef PLX_TESTS_RING_REGION_H
 #define PLX_TESTS_RING_REGION_H
 
-#include "app/region/region.h"
+#include "app/publish/region.h"
 #include "client/client.h"
 #include "client/fetch.h"
 #include "core/base/clock.h"

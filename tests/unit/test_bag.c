@@ -10,11 +10,11 @@
 
 #include <parallax/error.h>
 
-#include "bridge/mcap_write.h"
-#include "bridge/ros_types.h"
 #include "core/base/clock.h"
 #include "drivers/mcap/bag.h"
 #include "drivers/mcap/bag_files.h"
+#include "formats/cdr/ros_types.h"
+#include "formats/mcap/write.h"
 #include "tests/cmocka.h"
 
 #define WIDTH 3

@@ -5,8 +5,8 @@
 
 #include <parallax/error.h>
 
-#include "bridge/ros_types.h"
-#include "bridge/schema.h"
+#include "formats/cdr/ros_types.h"
+#include "formats/cdr/schema.h"
 #include "tests/cmocka.h"
 
 #define ARENA 4096

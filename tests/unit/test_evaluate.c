@@ -5,7 +5,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "app/cli/offline/evaluate.h"
+#include "app/evaluate/evaluate.h"
 #include "tests/cmocka.h"
 
 #define WIDTH 7

@@ -7,8 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/export.h"
-#include "app/cli/labels.h"
+#include "app/view/export.h"
 #include "drivers/files/picture.h"
 #include "tests/cmocka.h"
 #include "tests/unit/files.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/cli/frame_text.h"
-#include "app/cli/live/frame_stats.h"
+#include "app/view/frame_stats.h"
+#include "app/view/frame_text.h"
 #include "core/base/clock.h"
 #include "tests/cmocka.h"
 

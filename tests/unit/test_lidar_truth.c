@@ -6,8 +6,8 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/offline/lidar_truth.h"
-#include "app/cli/offline/obstacle_measures.h"
+#include "app/evaluate/lidar_truth.h"
+#include "app/evaluate/obstacle_measures.h"
 #include "core/pipeline/pipeline.h"
 #include "tests/cmocka.h"
 

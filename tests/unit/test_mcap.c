@@ -2,7 +2,7 @@
 /* MCAP files written and read again: channels, sizes around a chunk's, chunks by time, orders. */
 #include <lz4frame.h>
 
-#include "bridge/mcap_buffer.h"
+#include "formats/mcap/buffer.h"
 #include "tests/unit/mcap_files.h"
 
 #define CHUNK 4096

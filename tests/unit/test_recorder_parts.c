@@ -192,7 +192,7 @@ static void check_end(int steps, int last, const char *ending, int left_out)
     dump = (struct plx_dump){.directory = folder, .keep = 3, .ring = &ring};
     assert_int_equal(plx_dump_begin(&dump, "fault", 0, last, &message), 0);
     for (int i = 0; i < steps; i++)
-        assert_true(plx_dump_step(&dump, &message));
+        assert_int_equal(plx_dump_step(&dump, &message), 1);
     assert_int_equal(plx_dump_end(&dump, &message), 0);
     assert_int_equal(dump.pairs, steps);
     assert_int_equal(dump.left_out, left_out);

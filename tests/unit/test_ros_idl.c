@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bridge/ros/messages.idl says what the tables of bridge/ros_types.c say: idlc makes of it what Cyclone DDS needs to know.
+ * app/ros/messages.idl says what the tables of formats/cdr/ros_types.c say: idlc makes of it what Cyclone DDS needs to know.
  * After a change of the tables, PLX_UPDATE_IDL=1 writes it anew.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bridge/ros_types.h"
+#include "formats/cdr/ros_types.h"
 #include "tests/cmocka.h"
 
-#define IDL PLX_SOURCE_DIR "/bridge/ros/messages.idl"
+#define IDL PLX_SOURCE_DIR "/app/ros/messages.idl"
 #define TYPES 64
 
 static const struct plx_cdr_type *written[TYPES];
@@ -73,9 +73,10 @@ static void it_follows_the_tables(void **state)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    fprintf(out, "// SPDX-License-Identifier: Apache-2.0\n"
-                 "// The messages of bridge/ros_types.h for idlc, with the names that ROS 2 gives them in DDS. Written by\n"
-                 "// PLX_UPDATE_IDL=1 test_ros_idl.\n\n");
+    fprintf(out,
+            "// SPDX-License-Identifier: Apache-2.0\n"
+            "// The messages of formats/cdr/ros_types.h for idlc, with the names that ROS 2 gives them in DDS. Written by\n"
+            "// PLX_UPDATE_IDL=1 test_ros_idl.\n\n");
     for (int i = 0; ros_message_types[i]; i++)
         write_type(out, ros_message_types[i]);
     fclose(out);

@@ -4,7 +4,7 @@
 
 #include <parallax/client.h>
 
-#include "app/cli/y4m.h"
+#include "app/view/y4m.h"
 #include "core/base/image.h"
 #include "tests/cmocka.h"
 

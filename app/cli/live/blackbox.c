@@ -12,11 +12,11 @@
 #include "app/blackbox/box.h"
 #include "app/blackbox/read.h"
 #include "app/cli/commands.h"
-#include "app/cli/export.h"
-#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
-#include "app/cli/live/service_config.h"
 #include "app/exit.h"
+#include "app/service_config.h"
+#include "app/view/export.h"
+#include "app/view/frame_text.h"
 #include "config/config.h"
 #include "core/base/heartbeat.h"
 #include "core/base/text.h"
@@ -159,7 +159,7 @@ void plx_blackbox_directory(const char *socket_path, const char *config_path, ch
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
-    if (!plx_service_config(socket_path, &config) && plx_config_load(config_path, &config, &message) < 0)
+    if (!plx_service_config_ask(socket_path, &config) && plx_config_load(config_path, &config, &message) < 0)
         plx_config_default(&config);
     snprintf(ret_directory, PLX_DIRECTORY_BYTES, "%s", config.blackbox.directory);
 }

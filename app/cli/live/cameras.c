@@ -7,9 +7,9 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/json.h"
 #include "app/exit.h"
 #include "app/options.h"
+#include "app/view/json.h"
 #include "drivers/v4l2/controls.h"
 #include "drivers/v4l2/format.h"
 #include "drivers/v4l2/node.h"

@@ -9,8 +9,8 @@
 #include <parallax/error.h>
 #include <parallax/region.h>
 
-#include "app/cli/frame_text.h"
 #include "app/exit.h"
+#include "app/view/frame_text.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 

@@ -9,12 +9,12 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/export.h"
-#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
-#include "app/cli/live/service_config.h"
-#include "app/cli/y4m.h"
 #include "app/exit.h"
+#include "app/service_config.h"
+#include "app/view/export.h"
+#include "app/view/frame_text.h"
+#include "app/view/y4m.h"
 #include "core/base/clock.h"
 
 #define WAIT_MS 500 /* then looks whether the reader is still there */
@@ -103,7 +103,7 @@ static int find_rate(struct plx_connection *connection, const char *socket, doub
     const uint64_t epoch = connection->frame->epoch, sequence = connection->frame->sequence;
     const int64_t capture_ns = connection->frame->capture[PLX_LEFT].capture_ns;
 
-    if (plx_service_config(socket, &config) &&
+    if (plx_service_config_ask(socket, &config) &&
         (config.source.type != PLX_SOURCE_REPLAY || config.source.replay_rate == PLX_REPLAY_FIXED)) {
         *ret_rate_hz = config.source.rate_hz;
         return PLX_EXIT_OK;

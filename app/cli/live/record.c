@@ -11,12 +11,12 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/export.h"
-#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
 #include "app/cli/progress.h"
 #include "app/exit.h"
 #include "app/recording/record_mcap.h"
+#include "app/view/export.h"
+#include "app/view/frame_text.h"
 #include "bridge/topics.h"
 #include "core/base/clock.h"
 #include "drivers/files/calib_txt.h"

@@ -15,10 +15,10 @@
 
 #include "app/blackbox/format.h"
 #include "app/cli/commands.h"
-#include "app/cli/json.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
 #include "app/version.h"
+#include "app/view/json.h"
 #include "config/config.h"
 #include "core/pipeline/stages.h"
 #include "gpu/gpu.h"

@@ -7,12 +7,12 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/export.h"
-#include "app/cli/frame_text.h"
 #include "app/cli/live/connection.h"
 #include "app/cli/live/snapshot_last.h"
 #include "app/exit.h"
 #include "app/recorder/request.h"
+#include "app/view/export.h"
+#include "app/view/frame_text.h"
 #include "drivers/files/picture.h"
 
 struct snapshot {

@@ -14,10 +14,10 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/live/service_config.h"
 #include "app/exit.h"
 #include "app/options.h"
 #include "app/recorder/request.h"
+#include "app/service_config.h"
 #include "core/base/text.h"
 
 #define ANSWER_S 60 /* a file of gigabytes takes its time */
@@ -29,7 +29,7 @@ static void find_socket(const char *socket_path, struct sockaddr_un *ret_address
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
-    if (!plx_service_config(socket_path, &config) && plx_config_load(PLX_DEFAULT_CONFIG, &config, &message) < 0)
+    if (!plx_service_config_ask(socket_path, &config) && plx_config_load(PLX_DEFAULT_CONFIG, &config, &message) < 0)
         plx_config_default(&config);
     *ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(ret_address->sun_path, sizeof ret_address->sun_path, "%s", config.recorder.socket);

@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax status`: reads the service once, and prints text. */
-#include "app/cli/live/status.h"
-
 #include <stdio.h>
 
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/frame_text.h"
-#include "app/cli/json.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
+#include "app/view/frame_text.h"
+#include "app/view/json.h"
+#include "app/view/status.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
-#include "gpu/gpu.h"
 
 /* --- as text ---------------------------------------------------------------------------------------------------------- */
-
-const char *plx_schedule_name(uint32_t schedule)
-{
-    const int choice = (int)(schedule & 0xFFFF) - 1;
-    const char *name = plx_gpu_schedule_name(choice);
-    return choice < 0 ? NULL : name ? name : "unknown";
-}
 
 static void print_service(const struct plx_status *status)
 {
@@ -51,17 +42,6 @@ static void print_age(const struct plx_status *status)
         puts("age           no picture yet");
     else
         printf("age           %s%s\n", age, status->fresh ? "" : ": OLD, the lines below describe this old picture");
-}
-
-void plx_status_print_age(const struct plx_status *status)
-{
-    char age[PLX_DURATION_TEXT];
-    const int64_t age_ns = plx_age_ns(&status->frame);
-    plx_duration_text(age_ns, age, sizeof age);
-    if (status->any && age_ns != INT64_MAX)
-        printf("no frames, the last picture is %s old", age);
-    else
-        fputs("no frames", stdout);
 }
 
 static void print_capture(const struct plx_frame *frame)
@@ -187,28 +167,6 @@ static int measure(struct plx_connection *connection, struct plx_status *status)
         status->free_m = connection->free_m;
     }
     return result;
-}
-
-int plx_status_read(struct plx_client *client, struct plx_status *status)
-{
-    const int state = plx_state(client);
-    if (state < 0)
-        return state;
-    status->up = true;
-    status->state = (uint32_t)state;
-    status->health = plx_health(client);
-    status->restarts = plx_restarts(client);
-    status->schedule = plx_gpu_schedule(client);
-    plx_reason(client, status->reason, sizeof status->reason);
-    return 0;
-}
-
-void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS_TEXT])
-{
-    const char *note = status->any ? plx_source_note(status->frame.source) : "";
-    char faults[512];
-    plx_health_sentence(status->health, faults, sizeof faults);
-    snprintf(ret_text, PLX_FAULTS_TEXT, "%s%s%s", faults, *note ? "; " : "", note);
 }
 
 static int read_status(struct plx_connection *connection, struct plx_status *status)

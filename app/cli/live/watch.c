@@ -9,11 +9,11 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/frame_text.h"
-#include "app/cli/json.h"
 #include "app/cli/live/connection.h"
 #include "app/cli/live/watch_screen.h"
 #include "app/exit.h"
+#include "app/view/frame_text.h"
+#include "app/view/json.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 

@@ -8,7 +8,7 @@
 
 #include <parallax/client.h>
 
-#include "app/cli/frame_text.h"
+#include "app/view/frame_text.h"
 #include "core/base/text.h"
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */

@@ -3,7 +3,7 @@
 #ifndef PLX_APP_CLI_LIVE_WATCH_SCREEN_H
 #define PLX_APP_CLI_LIVE_WATCH_SCREEN_H
 
-#include "app/cli/live/status.h"
+#include "app/view/status.h"
 
 void plx_watch_screen_begin(void);
 void plx_watch_screen(const struct plx_status *status);

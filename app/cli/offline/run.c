@@ -10,9 +10,9 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
-#include "app/cli/export.h"
-#include "app/cli/json.h"
 #include "app/exit.h"
+#include "app/view/export.h"
+#include "app/view/json.h"
 #include "core/base/clock.h"
 
 /* True if --truth asks for KIND. */

@@ -8,10 +8,10 @@
 
 #include <cjson/cJSON.h>
 
-#include "app/cli/offline/evaluate.h"
 #include "app/cli/offline/local_pipeline.h"
 #include "app/cli/offline/pairs.h"
 #include "app/cli/progress.h"
+#include "app/evaluate/evaluate.h"
 #include "app/options.h"
 #include "config/config.h"
 

@@ -6,9 +6,9 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/json.h"
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
+#include "app/view/json.h"
 #include "config/schema.h"
 
 enum { CLASSIC, DEFAULT_STRICT, DEFAULT_DENSE, VARIANTS };

@@ -6,11 +6,11 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/frame_text.h"
-#include "app/cli/json.h"
 #include "app/cli/offline/run.h"
-#include "app/cli/offline/track_measures.h"
+#include "app/evaluate/track_measures.h"
 #include "app/exit.h"
+#include "app/view/frame_text.h"
+#include "app/view/json.h"
 #include "core/base/clock.h"
 #include "core/motion/pose.h"
 #include "core/motion/solve.h"

@@ -6,10 +6,10 @@
 
 #include <parallax/error.h>
 
-#include "app/cli/json.h"
-#include "app/cli/offline/obstacle_measures.h"
 #include "app/cli/offline/run.h"
+#include "app/evaluate/obstacle_measures.h"
 #include "app/exit.h"
+#include "app/view/json.h"
 
 struct measured {
     struct plx_obstacle_counts sum;

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "app/cli/export.h"
-#include "app/cli/frame_text.h"
-#include "app/cli/json.h"
 #include "app/cli/offline/run.h"
 #include "app/exit.h"
+#include "app/view/export.h"
+#include "app/view/frame_text.h"
+#include "app/view/json.h"
 #include "drivers/files/picture.h"
 
 /* --- lines and JSON --------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/ros/node.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <parallax/client.h>
+#include <parallax/error.h>
+
+#include "bridge/diagnostics_message.h"
+#include "core/base/clock.h"
+
+#define WAIT_MS 100
+#define RETRY_NS PLX_NS_PER_S /* between attempts to connect, and of diagnostics */
+
+struct plx_ros_node {
+    const char *socket;
+    const struct plx_frame_names *frames;
+    struct plx_ros_publisher *publisher;
+    struct plx_client *client; /* NULL: no service yet */
+    int64_t connected_ns;      /* the last attempt */
+    struct plx_frame *frame;
+    size_t capacity; /* bytes at FRAME */
+    void *scratch;
+    size_t scratch_bytes;
+    struct plx_diagnostics diagnostics;
+    int64_t diagnosed_ns; /* the last time, CLOCK_MONOTONIC */
+    int frames_since;     /* then */
+    int64_t age_ns;       /* of the newest frame when it came */
+};
+
+/* Once: it never changes, and DDS keeps it for those who come late. */
+static void publish_static_transform(const struct plx_ros_node *node)
+{
+    struct ros_transform_stamped one;
+    struct ros_tf_message transforms;
+    const struct plx_frame_messages messages = {.realtime_ns = plx_ros_now_ns(), .names = node->frames, .scratch = &one};
+    plx_message_optical_transform(&messages, &transforms);
+    plx_ros_publish(node->publisher, PLX_TOPIC_TF_STATIC, &transforms);
+}
+
+int plx_ros_node_create(const char *socket, const struct plx_ros_names *names, struct plx_ros_publisher *publisher,
+                        struct plx_ros_node **ret_node)
+{
+    struct plx_ros_node *node = calloc(1, sizeof *node);
+    if (!node)
+        return PLX_ERR_NOMEM;
+    node->socket = socket;
+    node->frames = &names->frames;
+    node->publisher = publisher;
+    node->connected_ns = plx_now_ns() - RETRY_NS;
+    node->diagnosed_ns = plx_now_ns();
+    node->age_ns = INT64_MAX;
+    publish_static_transform(node);
+    *ret_node = node;
+    return 0;
+}
+
+void plx_ros_node_destroy(struct plx_ros_node *node)
+{
+    if (!node)
+        return;
+    plx_disconnect(node->client);
+    free(node->frame);
+    free(node->scratch);
+    free(node);
+}
+
+bool plx_ros_node_is_connected(const struct plx_ros_node *node)
+{
+    return node->client && plx_state(node->client) != PLX_STATE_STOPPED;
+}
+
+static void pause_ms(int ms)
+{
+    const struct timespec time = {.tv_nsec = ms * PLX_NS_PER_MS};
+    nanosleep(&time, NULL);
+}
+
+static int connect_again(struct plx_ros_node *node)
+{
+    if (plx_now_ns() - node->connected_ns < RETRY_NS) {
+        pause_ms(WAIT_MS);
+        return PLX_ERR_NOT_FOUND;
+    }
+    node->connected_ns = plx_now_ns();
+    return plx_connect(node->socket, &node->client);
+}
+
+/* Makes FRAME or SCRATCH as large as a service needs that has become larger. */
+static int grow(void **memory, size_t *bytes, size_t needed)
+{
+    if (needed <= *bytes)
+        return 0;
+    void *larger = realloc(*memory, needed);
+    if (!larger)
+        return PLX_ERR_NOMEM;
+    *memory = larger;
+    *bytes = needed;
+    return 0;
+}
+
+static bool is_frame_read(const struct plx_ros_node *node)
+{
+    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++)
+        if (plx_ros_is_read(node->publisher, i))
+            return true;
+    return false;
+}
+
+/* Waits for a frame: into node->frame if WHOLE, else its time alone. */
+static int take(struct plx_ros_node *node, bool whole)
+{
+    struct plx_view view;
+    size_t bytes = 0;
+    if (whole) {
+        int result = plx_copy(node->client, WAIT_MS, node->frame, node->capacity, &bytes);
+        if (result == PLX_ERR_RANGE) {
+            void *memory = node->frame;
+            result = grow(&memory, &node->capacity, bytes);
+            node->frame = memory;
+            result = result < 0 ? result : plx_copy(node->client, WAIT_MS, node->frame, node->capacity, &bytes);
+        }
+        node->age_ns = result == 0 ? plx_age_ns(node->frame) : node->age_ns;
+        return result;
+    }
+    const int result = plx_next(node->client, WAIT_MS, &view);
+    if (result < 0)
+        return result;
+    node->age_ns = plx_age_ns(view.frame);
+    return plx_release(node->client, &view);
+}
+
+static int publish_frame(struct plx_ros_node *node)
+{
+    struct plx_frame_messages messages = {.frame = node->frame, .names = node->frames};
+    union plx_topic_message message;
+    int result = grow(&node->scratch, &node->scratch_bytes, plx_frame_messages_scratch(node->frame));
+    if (result == 0)
+        result = plx_realtime_ns(node->frame, &messages.realtime_ns);
+    if (result < 0 || (node->frame->health & PLX_HEALTH_NOT_CALIBRATED))
+        return result;
+    messages.scratch = node->scratch;
+    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++) /* that one is published already */
+        if (plx_ros_is_read(node->publisher, i) && plx_topic_fill((enum plx_topic_id)i, &messages, &message) == 0)
+            plx_ros_publish(node->publisher, i, &message);
+    return 0;
+}
+
+static void diagnose(struct plx_ros_node *node)
+{
+    struct plx_diagnostics *d = &node->diagnostics;
+    struct ros_diagnostic_array array;
+    const int64_t now_ns = plx_now_ns();
+    plx_diagnostics_read(node->client, d);
+    d->frames_per_s = node->frames_since * (double)PLX_NS_PER_S / (double)(now_ns - node->diagnosed_ns);
+    d->age_ms = node->frames_since > 0 && node->age_ns < INT64_MAX ? (double)node->age_ns / (double)PLX_NS_PER_MS : (double)NAN;
+    d->dropped = plx_ros_dropped(node->publisher);
+    plx_message_diagnostics(d, plx_ros_now_ns(), &array);
+    plx_ros_publish(node->publisher, PLX_TOPIC_DIAGNOSTICS, &array);
+    node->diagnosed_ns = now_ns;
+    node->frames_since = 0;
+}
+
+int plx_ros_node_step(struct plx_ros_node *node)
+{
+    int result = node->client ? 0 : connect_again(node);
+    if (result == 0) {
+        const bool whole = is_frame_read(node);
+        result = take(node, whole);
+        node->frames_since += result == 0;
+        if (result == 0 && whole)
+            result = publish_frame(node);
+        else if (result < 0 && result != PLX_ERR_TIMEOUT && result != PLX_ERR_OVERWRITTEN)
+            pause_ms(WAIT_MS);
+    }
+    if (plx_now_ns() - node->diagnosed_ns >= RETRY_NS)
+        diagnose(node);
+    return result;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/ros/topics.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+/* True if the LENGTH characters at NAME are a name of ROS: letters, digits, _ and, between these, /. */
+static bool is_name(const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const bool begins = i == 0 || name[i - 1] == '/';
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_' && (name[i] != '/' || begins))
+            return false;
+        if (begins && isdigit((unsigned char)name[i]))
+            return false;
+    }
+    return length > 0 && name[length - 1] != '/';
+}
+
+static int wrong_name(struct plx_error_message *message, const char *key, const char *name, size_t length)
+{
+    return plx_fail(message, PLX_ERR_ARG, "%s: \"%.*s\" is no name of ROS; expected letters, digits, _ and / between them", key,
+                    (int)length, name);
+}
+
+/* Writes "/PREFIX/NAME" or, without a prefix, "/NAME". */
+static int write_name(char ret[PLX_ROS_NAME], const char *key, const char *prefix, const char *name,
+                      struct plx_error_message *message)
+{
+    if (snprintf(ret, PLX_ROS_NAME, "%s%s/%s", *prefix ? "/" : "", prefix, name) < PLX_ROS_NAME)
+        return 0;
+    return plx_fail(message, PLX_ERR_ARG, "%s: the name \"%s\" becomes longer than %d bytes", key, name, PLX_ROS_NAME - 1);
+}
+
+/* Switches all topics off that LIST, words separated by commas, does not name. */
+static int select_topics(const char *list, struct plx_ros_names *names, struct plx_error_message *message)
+{
+    uint32_t named = 0;
+    for (const char *word = list; *word;) {
+        const size_t length = strcspn(word, ",");
+        const uint32_t topics = plx_topics_named(word, length) & ((1u << PLX_NAMESPACE_TOPICS) - 1);
+        if (topics == 0)
+            return plx_fail(message, PLX_ERR_ARG, "ros.topics: there is no \"%.*s\"; expected some of %s", (int)length, word,
+                            PLX_NAMESPACE_TOPIC_WORDS);
+        named |= topics;
+        word += length + (word[length] == ',');
+    }
+    for (int i = 0; i < PLX_NAMESPACE_TOPICS && named > 0; i++)
+        if (!(named >> i & 1))
+            names->topic[i][0] = '\0';
+    return 0;
+}
+
+/* One of `ros.rename`: OLD=NEW of LENGTH characters. NEW stands below the namespace, unless it begins with a slash. */
+static int rename_topic(const char *assignment, size_t length, const char *prefix, struct plx_ros_names *names,
+                        struct plx_error_message *message)
+{
+    const char *sign = memchr(assignment, '=', length);
+    char name[PLX_ROS_NAME];
+    if (!sign)
+        return plx_fail(message, PLX_ERR_ARG, "ros.rename: \"%.*s\" has no \"=\"; expected OLD=NEW,... such as scan=/scan",
+                        (int)length, assignment);
+    const bool absolute = sign[1] == '/';
+    const char *new_name = sign + 1 + absolute;
+    const size_t old_length = (size_t)(sign - assignment), new_length = (size_t)(assignment + length - new_name);
+    if (!is_name(new_name, new_length) || new_length >= sizeof name)
+        return wrong_name(message, "ros.rename", new_name, new_length);
+    snprintf(name, sizeof name, "%.*s", (int)new_length, new_name);
+    for (int i = 0; i < PLX_NAMESPACE_TOPICS; i++)
+        if (strlen(plx_topics[i].name) == old_length && strncmp(plx_topics[i].name, assignment, old_length) == 0)
+            return write_name(names->topic[i], "ros.rename", absolute ? "" : prefix, name, message);
+    return plx_fail(message, PLX_ERR_ARG, "ros.rename: there is no topic \"%.*s\"; expected one such as left/image_rect",
+                    (int)old_length, assignment);
+}
+
+/* Two topics under one name would mix their messages, or types that DDS refuses with a number. */
+static int check_names(const struct plx_ros_names *names, struct plx_error_message *message)
+{
+    for (int i = 0; i < PLX_TOPICS; i++)
+        for (int k = 0; k < i; k++)
+            if (names->topic[i][0] && strcmp(names->topic[i], names->topic[k]) == 0)
+                return plx_fail(message, PLX_ERR_ARG, "ros.rename: %s and %s are both called \"%s\"; expected a name for each",
+                                plx_topics[k].name, plx_topics[i].name, names->topic[i]);
+    return 0;
+}
+
+static int name_frames(const char *prefix, struct plx_ros_names *names, struct plx_error_message *message)
+{
+    static const char *const suffix[PLX_FRAME_ODOM] = {
+        [PLX_FRAME_LINK] = "link", [PLX_FRAME_OPTICAL] = "left_optical_frame", [PLX_FRAME_SCAN] = "scan"};
+    if (*prefix && !is_name(prefix, strlen(prefix)))
+        return wrong_name(message, "ros.frame_prefix", prefix, strlen(prefix));
+    for (int i = 0; i < PLX_FRAME_IDS; i++) {
+        if (i < PLX_FRAME_ODOM)
+            snprintf(names->frame[i], PLX_ROS_NAME, "%s%s", prefix, suffix[i]);
+        else
+            snprintf(names->frame[i], PLX_ROS_NAME, "odom");
+        names->frames.name[i] = names->frame[i];
+    }
+    return 0;
+}
+
+int plx_ros_names(const struct plx_config *config, struct plx_ros_names *ret_names, struct plx_error_message *message)
+{
+    const char *prefix = config->ros.name_space + (config->ros.name_space[0] == '/');
+    int result = *prefix && !is_name(prefix, strlen(prefix)) ? wrong_name(message, "ros.namespace", prefix, strlen(prefix)) : 0;
+    *ret_names = (struct plx_ros_names){.topic = {""}};
+    for (int i = PLX_NAMESPACE_TOPICS; i < PLX_TOPICS; i++)
+        snprintf(ret_names->topic[i], PLX_ROS_NAME, "%s", plx_topics[i].name);
+    for (int i = 0; i < PLX_NAMESPACE_TOPICS && result == 0; i++)
+        result = write_name(ret_names->topic[i], "ros.namespace", prefix, plx_topics[i].name, message);
+    for (const char *text = config->ros.rename; *text && result == 0;) {
+        const size_t length = strcspn(text, ",");
+        result = rename_topic(text, length, prefix, ret_names, message);
+        text += length + (text[length] == ',');
+    }
+    if (result == 0)
+        result = select_topics(config->ros.topics, ret_names, message);
+    if (result == 0)
+        result = check_names(ret_names, message);
+    return result == 0 ? name_frames(config->ros.frame_prefix, ret_names, message) : result;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/view/frame_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "core/motion/pose.h"
+
+#define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
+#define STILL_MPS 0.15  /* slower obstacles are printed as still */
+
+static int describe_motion(const struct plx_obstacle *obstacle, char *text, size_t size)
+{
+    double ahead = (double)obstacle->velocity_mps[2], sideways = (double)obstacle->velocity_mps[0];
+    if (obstacle->status == PLX_TRACK_NEW)
+        return snprintf(text, size, "new");
+    if (fabs(ahead) < STILL_MPS && fabs(sideways) < STILL_MPS)
+        return snprintf(text, size, "still");
+    if (fabs(ahead) >= fabs(sideways))
+        return snprintf(text, size, "%s %.1f m/s", ahead < 0 ? "closing" : "leaving", fabs(ahead));
+    return snprintf(text, size, "to the %s %.1f m/s", sideways < 0 ? "left" : "right", fabs(sideways));
+}
+
+double plx_free_ahead(const struct plx_view *view)
+{
+    const struct plx_calibration_info *c = &view->frame->calibration;
+    const struct plx_scan *scan = view->plane[PLX_PLANE_SCAN];
+    const uint32_t columns = scan ? view->layout[PLX_PLANE_SCAN].width : 0;
+    uint16_t nearest = 0;
+    for (uint32_t i = columns / 3; i < columns - columns / 3; i++)
+        nearest = scan[i].known && scan[i].free > nearest ? scan[i].free : nearest;
+    if (nearest == 0 || nearest == PLX_SCAN_NOTHING_FREE)
+        return nearest == 0 ? (double)NAN : 0;
+    /* Along the ground: of a point on it, whose part along the normal is the camera's height. */
+    const double z = PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest, down = (double)view->frame->ground.normal[2];
+    const double level = sqrt(fmax(1 - down * down, 0));
+    return level > LEAST_LEVEL ? (z - down * (double)view->frame->ground.camera_height_m) / level : z;
+}
+
+void plx_free_text(double free_m, char *ret_text, size_t size)
+{
+    if (isnan(free_m))
+        snprintf(ret_text, size, "unknown");
+    else
+        snprintf(ret_text, size, "%.1f m", free_m);
+}
+
+/* Its class of size, and whether it moves or stands, if that is certain; nothing while the camera's motion is not known. */
+static void describe_over_ground(const struct plx_obstacle *obstacle, char *text, size_t size)
+{
+    const double speed = hypot((double)obstacle->world_velocity_mps[0], (double)obstacle->world_velocity_mps[2]);
+
+    text[0] = '\0';
+    if (obstacle->status == PLX_TRACK_NEW || obstacle->world_velocity_variance[0] <= 0)
+        return;
+    if (obstacle->moving)
+        snprintf(text, size, ", %s, moves %.1f m/s", plx_size_word(obstacle->size_class), speed);
+    else
+        snprintf(text, size, ", %s%s", plx_size_word(obstacle->size_class), speed < STILL_MPS ? ", stands" : "");
+}
+
+void plx_obstacle_text(const struct plx_obstacle *obstacle, bool metric, char *ret_text, size_t size)
+{
+    if (!metric) {
+        snprintf(ret_text, size, "#%-4u box %4d,%-4d %4dx%-4d  disparity %6.2f px", obstacle->track, obstacle->x, obstacle->y,
+                 obstacle->width, obstacle->height, (double)obstacle->disparity_median);
+        return;
+    }
+    char motion[48], ground[48];
+    describe_motion(obstacle, motion, sizeof motion);
+    describe_over_ground(obstacle, ground, sizeof ground);
+    double sideways = (double)obstacle->position_m[0];
+    /* Without a ground plane height_m is 0. */
+    const float high = obstacle->height_m > 0 ? obstacle->height_m : obstacle->extent_m[1];
+    snprintf(ret_text, size, "#%-4u %6.2f m ahead  %5.2f m %-5s  %5.2f m wide  %5.2f m high  %s%s", obstacle->track,
+             (double)obstacle->nearest_m, fabs(sideways), sideways < 0 ? "left" : "right", (double)obstacle->extent_m[0],
+             (double)high, motion, ground);
+}
+
+void plx_obstacles_print(const struct plx_obstacle *const *sorted, int count, bool metric, const char *before,
+                         const char *after)
+{
+    char text[PLX_OBSTACLE_TEXT];
+
+    for (int i = 0; i < count; i++) {
+        plx_obstacle_text(sorted[i], metric, text, sizeof text);
+        printf("%s%s%s", before, text, after);
+    }
+}
+
+static int nearest_first(const void *a, const void *b)
+{
+    const struct plx_obstacle *const *left = a, *const *right = b;
+    return ((*left)->disparity_near < (*right)->disparity_near) - ((*left)->disparity_near > (*right)->disparity_near);
+}
+
+int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_obstacle *ret_sorted[PLX_MAX_OBSTACLES])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < frame->obstacle_count && i < PLX_MAX_OBSTACLES; i++)
+        if (frame->obstacle[i].status != PLX_TRACK_LOST)
+            ret_sorted[count++] = &frame->obstacle[i];
+    qsort(ret_sorted, count, sizeof(void *), nearest_first);
+    return (int)count;
+}
+
+/* The words for a row offset of at least ROWS pixels, largest first. */
+static const struct {
+    float rows;
+    const char *words;
+} verdicts[] = {
+    {4, "px off, no depth can be trusted: calibrate again"},
+    {2, "px off, depth is wrong or missing in places: calibrate again"},
+    {1, "px off, more than a calibration should leave"},
+    {0, "px off at most"},
+};
+
+void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_text, size_t size)
+{
+    size_t i = 0;
+
+    if (alignment->patches == 0) {
+        snprintf(ret_text, size, "not measured: too little texture, or rows too far off");
+        return;
+    }
+    while (alignment->worst_rows < verdicts[i].rows)
+        i++;
+    snprintf(ret_text, size, "%.1f %s (pitch %.2f deg, roll %.2f deg, scale %.4f)", (double)alignment->worst_rows,
+             verdicts[i].words, (double)alignment->pitch_rad * PLX_DEGREES_PER_RAD,
+             (double)alignment->roll_rad * PLX_DEGREES_PER_RAD, (double)alignment->scale);
+}
+
+bool plx_motion_rates(const struct plx_motion_info *motion, double *ret_speed_mps, double *ret_turn_radps)
+{
+    const double seconds = (double)motion->interval_ns / PLX_NS_PER_S;
+
+    if (!motion->valid || !(seconds > 0))
+        return false;
+    *ret_speed_mps = plx_pose_distance(&motion->motion) / seconds;
+    *ret_turn_radps = 2 * asin(fmin(1, plx_pose_half_sine(&motion->motion))) / seconds;
+    return true;
+}
+
+void plx_speed_text(const struct plx_motion_info *motion, char *ret_text, size_t size)
+{
+    double speed_mps, turn_radps;
+
+    if (plx_motion_rates(motion, &speed_mps, &turn_radps))
+        snprintf(ret_text, size, "%.2f m/s", speed_mps);
+    else
+        snprintf(ret_text, size, "%s", motion->source == PLX_MOTION_NONE ? "" : "motion unknown");
+}
+
+void plx_motion_text(const struct plx_motion_info *motion, char *ret_text, size_t size)
+{
+    double speed_mps, turn_radps;
+
+    if (motion->source == PLX_MOTION_NONE)
+        snprintf(ret_text, size, "not measured: motion.source is none");
+    else if (!plx_motion_rates(motion, &speed_mps, &turn_radps))
+        snprintf(ret_text, size, "unknown");
+    else
+        snprintf(ret_text, size, "%.2f m/s, turns %.1f deg/s, %.2f m from the start, %u of %u corners", speed_mps,
+                 turn_radps * PLX_DEGREES_PER_RAD, plx_pose_distance(&motion->pose), motion->inliers, motion->corners);
+}
+
+void plx_duration_text(int64_t duration_ns, char *ret_text, size_t size)
+{
+    const int64_t seconds = duration_ns / PLX_NS_PER_S, minutes = seconds / 60, hours = minutes / 60;
+
+    if (duration_ns == INT64_MAX)
+        snprintf(ret_text, size, "unknown time");
+    else if (seconds < 1)
+        snprintf(ret_text, size, "%" PRId64 " ms", duration_ns / PLX_NS_PER_MS);
+    else if (minutes < 1)
+        snprintf(ret_text, size, "%.1f s", (double)duration_ns / PLX_NS_PER_S);
+    else if (hours < 1)
+        snprintf(ret_text, size, "%" PRId64 " min %" PRId64 " s", minutes, seconds % 60);
+    else if (hours < 24)
+        snprintf(ret_text, size, "%" PRId64 " h %" PRId64 " min", hours, minutes % 60);
+    else
+        snprintf(ret_text, size, "%" PRId64 " d %" PRId64 " h", hours / 24, hours % 24);
+}

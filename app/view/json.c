@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/view/json.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "app/view/frame_text.h"
+#include "core/base/text.h"
+
+cJSON *plx_json_number(double number, int digits)
+{
+    if (!isfinite(number))
+        return cJSON_CreateNull();
+    double unit = pow(10, digits);
+    return cJSON_CreateNumber(round(number * unit) / unit);
+}
+
+static cJSON *numbers(const float *number, int count)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(array, plx_json_number((double)number[i], 4));
+    return array;
+}
+
+static cJSON *obstacle_json(const struct plx_obstacle *obstacle, bool metric)
+{
+    const float box[] = {(float)obstacle->x, (float)obstacle->y, (float)obstacle->width, (float)obstacle->height};
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "track", obstacle->track);
+    cJSON_AddStringToObject(item, "status", plx_track_word(obstacle->status));
+    cJSON_AddNumberToObject(item, "age_frames", obstacle->age_frames);
+    cJSON_AddItemToObject(item, "box_px", numbers(box, 4));
+    cJSON_AddNumberToObject(item, "area_px", obstacle->area_px);
+    cJSON_AddItemToObject(item, "disparity_px", plx_json_number((double)obstacle->disparity_median, 4));
+    if (!metric)
+        return item;
+    cJSON_AddItemToObject(item, "nearest_m", plx_json_number((double)obstacle->nearest_m, 4));
+    cJSON_AddItemToObject(item, "position_m", numbers(obstacle->position_m, 3));
+    cJSON_AddItemToObject(item, "extent_m", numbers(obstacle->extent_m, 3));
+    cJSON_AddItemToObject(item, "height_m", plx_json_number((double)obstacle->height_m, 4));
+    cJSON_AddItemToObject(item, "velocity_mps", numbers(obstacle->velocity_mps, 3));
+    const bool world = obstacle->world_velocity_variance[0] > 0; /* else nothing is known */
+    cJSON_AddItemToObject(item, "world_velocity_mps", world ? numbers(obstacle->world_velocity_mps, 3) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "moving", world ? cJSON_CreateBool(obstacle->moving != 0) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "size_m", numbers(obstacle->size_m, 2));
+    cJSON_AddStringToObject(item, "size_class", plx_size_word(obstacle->size_class));
+    cJSON_AddItemToObject(item, "confidence", plx_json_number((double)obstacle->confidence, 4));
+    return item;
+}
+
+cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
+{
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    if (frame->blind) /* an empty list would mean that the way is free */
+        return cJSON_CreateNull();
+    int count = plx_obstacles_by_distance(frame, sorted);
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(array, obstacle_json(sorted[i], metric));
+    return array;
+}
+
+static cJSON *names(uint32_t bits, const char *(*name)(int bit))
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int bit = 0; bit < 32; bit++)
+        if (bits >> bit & 1u)
+            cJSON_AddItemToArray(array, cJSON_CreateString(name(bit)));
+    return array;
+}
+
+cJSON *plx_json_health(uint32_t health)
+{
+    return names(health, plx_health_name);
+}
+
+cJSON *plx_json_blind(uint32_t blind)
+{
+    return names(blind, plx_blind_name);
+}
+
+cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT])
+{
+    cJSON *item = cJSON_CreateObject();
+    for (int i = 0; i < PLX_STAGE_COUNT; i++)
+        cJSON_AddNumberToObject(item, plx_stage_word(i), stage_us[i]);
+    return item;
+}
+
+cJSON *plx_json_alignment(const struct plx_alignment_info *alignment)
+{
+    if (alignment->patches == 0)
+        return cJSON_CreateNull();
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "patches", alignment->patches);
+    cJSON_AddItemToObject(item, "rows_px", plx_json_number((double)alignment->rows, 3));
+    cJSON_AddItemToObject(item, "worst_rows_px", plx_json_number((double)alignment->worst_rows, 3));
+    cJSON_AddItemToObject(item, "pitch_rad", plx_json_number((double)alignment->pitch_rad, 6));
+    cJSON_AddItemToObject(item, "roll_rad", plx_json_number((double)alignment->roll_rad, 6));
+    cJSON_AddItemToObject(item, "scale", plx_json_number((double)alignment->scale, 6));
+    return item;
+}
+
+static cJSON *doubles(const double *number, int count, int digits)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(array, plx_json_number(number[i], digits));
+    return array;
+}
+
+static cJSON *pose_json(const struct plx_pose *pose)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "rotation", doubles(pose->rotation, 9, 9));
+    cJSON_AddItemToObject(item, "translation_m", doubles(pose->translation, 3, 6));
+    return item;
+}
+
+cJSON *plx_json_motion(const struct plx_motion_info *motion)
+{
+    double speed_mps = NAN, turn_radps = NAN;
+    if (motion->source == PLX_MOTION_NONE)
+        return cJSON_CreateNull();
+    plx_motion_rates(motion, &speed_mps, &turn_radps);
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddBoolToObject(item, "valid", motion->valid != 0);
+    cJSON_AddItemToObject(item, "speed_mps", plx_json_number(speed_mps, 4));
+    cJSON_AddItemToObject(item, "turn_radps", plx_json_number(turn_radps, 5));
+    cJSON_AddItemToObject(item, "interval_ms", plx_json_number(motion->valid ? (double)motion->interval_ns / 1e6 : NAN, 6));
+    cJSON_AddItemToObject(item, "motion", motion->valid ? pose_json(&motion->motion) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "pose", pose_json(&motion->pose));
+    cJSON_AddNumberToObject(item, "corners", motion->corners);
+    cJSON_AddNumberToObject(item, "tracked", motion->tracked);
+    cJSON_AddNumberToObject(item, "inliers", motion->inliers);
+    cJSON_AddNumberToObject(item, "breaks", motion->breaks);
+    return item;
+}
+
+static void print_and_delete(cJSON *item, char *text)
+{
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(item);
+}
+
+void plx_json_print(cJSON *item)
+{
+    print_and_delete(item, cJSON_Print(item));
+}
+
+void plx_json_print_line(cJSON *item)
+{
+    print_and_delete(item, cJSON_PrintUnformatted(item));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON that several commands print. Each function returns a new item, which the caller owns. */
+#ifndef PLX_APP_VIEW_JSON_H
+#define PLX_APP_VIEW_JSON_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+#include <parallax/frame.h>
+
+/* Obstacles seen in FRAME, nearest first; METRIC false leaves the metres out. */
+cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric);
+
+/* Names of the health flags that are set. */
+cJSON *plx_json_health(uint32_t health);
+cJSON *plx_json_blind(uint32_t blind); /* names of enum plx_blind bits */
+
+/* {"convert": 120, ...}, microseconds. */
+cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT]);
+
+/* How well the rows of both images match; null where it is not measured. */
+cJSON *plx_json_alignment(const struct plx_alignment_info *alignment);
+
+/* Ego-motion; null where it is not measured. Its numbers are null while it is unknown, but for the counts and the pose. */
+cJSON *plx_json_motion(const struct plx_motion_info *motion);
+
+/* NUMBER rounded to DIGITS decimals, null where it is not finite. */
+cJSON *plx_json_number(double number, int digits);
+
+/* Prints ITEM on stdout and deletes it. */
+void plx_json_print(cJSON *item);
+
+/* The same on one line. */
+void plx_json_print_line(cJSON *item);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/view/y4m.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "app/view/export.h"
+
+#define VALUES (256 * PLX_DISPARITY_ONE) /* that a disparity can have */
+
+void plx_y4m_header(int width, int height, int bits, double rate_hz, char ret_text[PLX_Y4M_HEADER_BYTES])
+{
+    const int64_t thousandths = rate_hz >= 0.001 && rate_hz < 1e6 ? (int64_t)llround(rate_hz * 1000) : 0;
+    int64_t divisor = 1000; /* the greatest common one, by Euclid */
+
+    for (int64_t rest = thousandths, next; rest > 0; divisor = rest, rest = next)
+        next = divisor % rest;
+    snprintf(ret_text, PLX_Y4M_HEADER_BYTES, "YUV4MPEG2 W%d H%d F%" PRId64 ":%" PRId64 " Ip A1:1 C%s XCOLORRANGE=FULL\n", width,
+             height, thousandths ? thousandths / divisor : 0, thousandths ? 1000 / divisor : 0, bits == 16 ? "mono16" : "mono");
+}
+
+/* VALUE[i]: the pixel of disparity i; all others are 0. */
+static void look_up(const struct plx_view *view, const uint16_t value[VALUES], uint16_t *ret_pixels)
+{
+    const struct plx_plane *layout = &view->layout[PLX_PLANE_DISPARITY];
+    const uint8_t *plane = view->plane[PLX_PLANE_DISPARITY];
+
+    for (uint32_t y = 0; y < layout->height; y++) {
+        const uint16_t *row = (const void *)(plane + (size_t)y * layout->pitch);
+        for (uint32_t x = 0; x < layout->width; x++)
+            *ret_pixels++ = row[x] < VALUES ? value[row[x]] : 0;
+    }
+}
+
+void plx_y4m_disparity(const struct plx_view *view, uint16_t *ret_pixels)
+{
+    uint16_t value[VALUES];
+
+    for (int i = 0; i < VALUES; i++)
+        value[i] = plx_kitti_value((uint16_t)i, view->min_disparity);
+    look_up(view, value, ret_pixels);
+}
+
+void plx_y4m_depth(const struct plx_view *view, uint16_t *ret_pixels)
+{
+    const struct plx_calibration_info *c = &view->frame->calibration;
+    uint16_t value[VALUES];
+
+    for (int i = 0; i < VALUES; i++) {
+        const double disparity = (double)i / PLX_DISPARITY_ONE + view->min_disparity - (c->cx - c->cx_right);
+        const double depth_mm = round(1000 * c->fx * c->baseline_m / disparity);
+        value[i] = depth_mm > 0 && depth_mm <= UINT16_MAX ? (uint16_t)depth_mm : 0;
+    }
+    look_up(view, value, ret_pixels);
+}

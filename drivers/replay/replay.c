@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recorded pairs as a frame source. A thread decodes ahead. At a rate it behaves like a camera: pairs that are not read in time
+ * are lost. */
+#include "drivers/replay/replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/base/clock.h"
+#include "drivers/files/calib_txt.h"
+#include "drivers/files/pair_list.h"
+#include "drivers/files/picture.h"
+#include "drivers/files/recording.h"
+#include "drivers/mcap/bag.h"
+#include "drivers/mcap/bag_files.h"
+#include "drivers/pair_queue.h"
+
+#define ROW_ALIGNMENT 64
+#define UNTIMED_RATE_HZ 10.0 /* without times.txt: KITTI's rate */
+
+struct replay {
+    struct plx_queued_source queued; /* first: a struct plx_source * of this source is a struct replay * */
+    struct plx_pair_list list;
+    struct plx_bag *bag; /* the pictures of LIST are in this MCAP file; NULL: in files of their own */
+    enum plx_replay_timing timing;
+    bool loop;
+    double period_s; /* between pairs without times, and from the last pair to the first */
+    enum plx_type type;
+    size_t pitch;
+    char path[];
+};
+
+static struct replay *replay_of(struct plx_source *source)
+{
+    return (struct replay *)source;
+}
+
+/* The time of pair K of an endless replay, seconds after the first. */
+static double due_s(const struct replay *self, uint64_t k)
+{
+    const struct plx_pair_list *list = &self->list;
+    if (!list->timed || self->timing == PLX_TIMING_FIXED)
+        return (double)k * self->period_s;
+    const uint64_t count = (uint64_t)list->count;
+    const double first_s = list->pair[0].time_s, span_s = list->pair[count - 1].time_s - first_s;
+    return (double)(k / count) * (span_s + self->period_s) + list->pair[k % count].time_s - first_s;
+}
+
+static struct plx_image view(const struct replay *self, void *data)
+{
+    return (struct plx_image){data, self->queued.base.width, self->queued.base.height, self->pitch, self->type};
+}
+
+static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_error_message *message)
+{
+    const struct plx_image image[PLX_EYES] = {view(self, data[PLX_LEFT]), view(self, data[PLX_RIGHT])};
+    int result = self->bag ? plx_bag_read(self->bag, k, image, message) : 0;
+    for (int eye = 0; eye < PLX_EYES && result == 0 && !self->bag; eye++)
+        result = plx_picture_read_into(self->list.pair[k].path[eye], &image[eye], message);
+    return result;
+}
+
+static void publish(const struct replay *self, int number, void *const data[PLX_EYES], uint64_t k, int64_t capture_ns)
+{
+    const double file_s = self->list.pair[k % (uint64_t)self->list.count].time_s;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        const struct plx_image image = view(self, data[eye]);
+        const struct plx_capture capture = {
+            .capture_ns = capture_ns,
+            .clock_offset_ns = capture_ns - (int64_t)(file_s * PLX_NS_PER_S),
+            .clock = PLX_CLOCK_FILE,
+            .sequence = (uint32_t)k,
+        };
+        plx_pair_queue_publish(self->queued.queue, number, (enum plx_eye)eye, &image, &capture);
+    }
+}
+
+/* Produces pairs, in the producer thread. */
+static int make(struct plx_queued_source *queued, struct plx_error_message *message)
+{
+    const struct replay *self = replay_of(&queued->base);
+    const uint64_t count = (uint64_t)self->list.count;
+    const bool real_time = self->timing != PLX_TIMING_MAXIMUM;
+    const int64_t begun = plx_now_ns();
+    for (uint64_t k = 0; self->loop || k < count; k++) {
+        while (real_time && begun + (int64_t)(due_s(self, k + 1) * PLX_NS_PER_S) < plx_now_ns() &&
+               (self->loop || k + 1 < count))
+            k++; /* too late for this pair */
+        void *data[PLX_EYES];
+        int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
+        int number = plx_pair_queue_begin_pair(self->queued.queue, data);
+        if (number >= 0) {
+            int result = decode(self, (int)(k % count), data, message);
+            if (result < 0)
+                return result;
+        }
+        if (number == PLX_PAIR_QUEUE_STOPPED || (real_time && !plx_pair_queue_sleep_until(self->queued.queue, capture_ns)))
+            return PLX_ERR_LOST;
+        if (number >= 0)
+            publish(self, number, data, k, capture_ns);
+    }
+    return plx_fail(message, PLX_ERR_END, "%s: the replay ended after %d pairs", self->path, self->list.count);
+}
+
+static void destroy(struct plx_source *source)
+{
+    if (!source)
+        return;
+    plx_queued_source_stop(source);
+    plx_pair_queue_destroy(replay_of(source)->queued.queue);
+    plx_pair_list_close(&replay_of(source)->list);
+    plx_bag_close(replay_of(source)->bag);
+    free(source);
+}
+
+static int control(struct plx_source *source, uint32_t exposure_us, float gain)
+{
+    (void)source;
+    (void)exposure_us;
+    (void)gain;
+    return PLX_ERR_UNSUPPORTED;
+}
+
+static void range(struct plx_source *source, struct plx_control_range *ret_range)
+{
+    (void)source;
+    memset(ret_range, 0, sizeof *ret_range);
+}
+
+static int calibration(struct plx_source *source, struct plx_stereo_calibration *ret_calibration,
+                       struct plx_error_message *message)
+{
+    const struct replay *self = replay_of(source);
+    if (self->bag)
+        return plx_bag_calibration(self->bag, ret_calibration, message);
+    const int result =
+        plx_calib_txt_find(self->path, self->list.first_projection, source->width, source->height, ret_calibration, message);
+    return result == PLX_ERR_UNSUPPORTED ? PLX_ERR_NOT_FOUND : result; /* raw pictures, and none for them */
+}
+
+static const struct plx_source_ops replay_ops = {
+    .name = "replay",
+    .destroy = destroy,
+    .start = plx_queued_source_start,
+    .stop = plx_queued_source_stop,
+    .next = plx_queued_source_next,
+    .release = plx_queued_source_release,
+    .control = control,
+    .range = range,
+    .calibration = calibration,
+};
+
+static void set_size(struct replay *self, int width, int height, enum plx_type type)
+{
+    self->queued.base.width = width;
+    self->queued.base.height = height;
+    self->type = type;
+    self->pitch = ((size_t)width * type + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+}
+
+/* Size and type of all pictures, from the first pair. */
+static int find_size(struct replay *self, struct plx_error_message *message)
+{
+    struct plx_picture_info info[PLX_EYES];
+    char *const *path = self->list.pair[0].path;
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        int result = plx_picture_info(path[eye], &info[eye], message);
+        if (result < 0)
+            return result;
+    }
+    if (info[PLX_LEFT].width != info[PLX_RIGHT].width || info[PLX_LEFT].height != info[PLX_RIGHT].height)
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
+                        info[PLX_RIGHT].width, info[PLX_RIGHT].height, info[PLX_LEFT].width, info[PLX_LEFT].height,
+                        path[PLX_LEFT]);
+    set_size(self, info[PLX_LEFT].width, info[PLX_LEFT].height,
+             info[PLX_LEFT].type < info[PLX_RIGHT].type ? info[PLX_LEFT].type : info[PLX_RIGHT].type);
+    return 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* The median interval of a list with times, so that a gap in the recording does not change it. */
+static int find_period(const struct plx_pair_list *list, double *ret_s, struct plx_error_message *message)
+{
+    const int count = list->count - 1;
+    double *interval_s = malloc((size_t)count * sizeof *interval_s);
+    if (!interval_s)
+        return plx_fail(message, PLX_ERR_NOMEM, "no memory for the times of %d pairs", list->count);
+    for (int i = 0; i < count; i++)
+        interval_s[i] = list->pair[i + 1].time_s - list->pair[i].time_s;
+    qsort(interval_s, (size_t)count, sizeof *interval_s, compare_doubles);
+    *ret_s = interval_s[(count - 1) / 2];
+    free(interval_s);
+    if (*ret_s < 1.0 / PLX_SOURCE_MAX_RATE_HZ)
+        return plx_fail(message, PLX_ERR_RANGE,
+                        "the pairs are %g s apart by their times; expected at least %g s: are the times in seconds? Or set "
+                        "source.replay_rate: fixed",
+                        *ret_s, 1.0 / PLX_SOURCE_MAX_RATE_HZ);
+    return 0;
+}
+
+static int find_rate(struct replay *self, double rate_hz, struct plx_error_message *message)
+{
+    const struct plx_pair_list *list = &self->list;
+    const bool fixed = self->timing == PLX_TIMING_FIXED;
+    self->period_s = 1.0 / (fixed ? rate_hz : UNTIMED_RATE_HZ);
+    int result = !fixed && list->timed && list->count > 1 ? find_period(list, &self->period_s, message) : 0;
+    self->queued.base.rate_hz = self->timing == PLX_TIMING_MAXIMUM ? 0.0 : 1.0 / self->period_s;
+    return result;
+}
+
+static int open_folder(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
+{
+    int result = plx_pair_list_open(options->path, &self->list, message);
+    return result == 0 ? find_size(self, message) : result;
+}
+
+static int open_bag(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
+{
+    const struct plx_bag_options bag = {options->path, {options->topic[PLX_LEFT], options->topic[PLX_RIGHT]}};
+    int result = plx_bag_open(&bag, &self->bag, message);
+    if (result < 0)
+        return result;
+    const struct plx_bag_info *info = plx_bag_info(self->bag);
+    self->list = (struct plx_pair_list){.timed = true, .note = info->note};
+    self->list.pair = calloc((size_t)info->count, sizeof *self->list.pair);
+    if (!self->list.pair)
+        return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", self->path);
+    self->list.count = info->count;
+    for (int k = 0; k < info->count; k++)
+        self->list.pair[k].time_s = (double)plx_bag_time_ns(self->bag, k) / PLX_NS_PER_S;
+    set_size(self, info->width, info->height, info->type);
+    return 0;
+}
+
+int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
+                      struct plx_error_message *message)
+{
+    if (options->timing == PLX_TIMING_FIXED &&
+        !(options->rate_hz >= PLX_SOURCE_MIN_RATE_HZ && options->rate_hz <= PLX_SOURCE_MAX_RATE_HZ))
+        return plx_fail(message, PLX_ERR_RANGE, "replay: a rate of %g Hz is not within 0.1..1000", options->rate_hz);
+    const size_t length = strlen(options->path) + 1;
+    struct replay *self = calloc(1, sizeof *self + length);
+    if (!self)
+        return plx_fail(message, PLX_ERR_NOMEM, "replay: out of memory");
+    memcpy(self->path, options->path, length);
+    self->queued.base.ops = &replay_ops;
+    self->queued.make = make;
+    self->timing = options->timing;
+    self->loop = options->loop;
+
+    int result = plx_bag_files_exist(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
+    if (result < 0)
+        goto fail;
+    self->queued.base.note = self->list.note;
+    result = find_rate(self, options->rate_hz, message);
+    if (result < 0)
+        goto fail;
+    result =
+        plx_pair_queue_create(stages, self->timing == PLX_TIMING_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,
+                              PLX_SOURCE_MIN_PAIRS + 2, self->pitch * (size_t)self->queued.base.height, &self->queued.queue);
+    if (result < 0) {
+        plx_fail(message, result, "%s: out of memory for pictures of %dx%d", self->path, self->queued.base.width,
+                 self->queued.base.height);
+        goto fail;
+    }
+    *ret_source = &self->queued.base;
+    return 0;
+
+fail:
+    destroy(&self->queued.base);
+    return result;
+}

@@ -9,7 +9,7 @@
 
 #include <parallax/client.h>
 #include <parallax/error.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "app/log.h"
 

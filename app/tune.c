@@ -107,3 +107,24 @@ int plx_tune_load(const char *path, const struct plx_tune_conditions *conditions
     plx_yaml_destroy(yaml);
     return result;
 }
+
+/* --- as clients read it ------------------------------------------------------------------------------------------------- */
+
+#define MEASURED (1u << 16)
+
+uint32_t plx_tune_pack(int schedule, bool is_measured)
+{
+    return (uint32_t)schedule + 1 + (is_measured ? MEASURED : 0);
+}
+
+const char *plx_tune_schedule_name(uint32_t packed)
+{
+    const int schedule = (int)(packed & (MEASURED - 1)) - 1;
+    const char *name = plx_gpu_schedule_name(schedule);
+    return schedule < 0 ? NULL : name ? name : "unknown";
+}
+
+bool plx_tune_is_measured(uint32_t packed)
+{
+    return (packed & MEASURED) != 0;
+}

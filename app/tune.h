@@ -4,6 +4,9 @@
 #ifndef PLX_APP_TUNE_H
 #define PLX_APP_TUNE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "core/pipeline/stages.h"
 
 #define PLX_TUNE_FILE "/var/lib/parallax/tune.yaml"
@@ -26,5 +29,10 @@ int plx_tune_save(const char *path, const struct plx_tune_conditions *conditions
  */
 int plx_tune_load(const char *path, const struct plx_tune_conditions *conditions, int *ret_schedule,
                   struct plx_error_message *message);
+
+/* A schedule as clients read it, see plx_gpu_schedule in parallax/client.h: packed here, and its parts. */
+uint32_t plx_tune_pack(int schedule, bool is_measured);
+const char *plx_tune_schedule_name(uint32_t packed); /* static storage; NULL on the CPU */
+bool plx_tune_is_measured(uint32_t packed);
 
 #endif

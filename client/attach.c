@@ -111,7 +111,7 @@ bool plx_client_hands_over(const struct plx_client *client)
 /* Continues after the last seen frame if the region is the same as before; starts again in a new region. */
 static void resume_after_last(struct plx_client *client)
 {
-    const struct plx_region_header *header = client->map.header;
+    const struct plx_shm_header *header = client->map.header;
     const uint64_t epoch = plx_fetch64(&header->epoch);
     /* Relaxed: it only tells whether the region can be the same one; plx_map_look orders the reads of frames. */
     if (epoch != client->epoch || atomic_load_explicit(&header->newest, memory_order_relaxed) < client->last)

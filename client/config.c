@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "client/link.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "core/base/clock.h"
 #include "core/base/text.h"

@@ -19,7 +19,7 @@
 
 /* --- the mapping ------------------------------------------------------------------------------------------------- */
 
-/* The seals of a service (app/publish/region.c). Without SHRINK it could truncate the memory; without a seal against writing it
+/* The seals of a service (app/publish/shm.c). Without SHRINK it could truncate the memory; without a seal against writing it
  * could punch holes (fallocate, MADV_REMOVE). A read there raises SIGBUS, or allocates memory that this process pays for. */
 static bool is_sealed(int fd)
 {
@@ -31,7 +31,7 @@ static bool is_sealed(int fd)
 /* The header, read without a mapping, must promise a region of exactly BYTES. */
 static int check_header(int fd, uint64_t bytes)
 {
-    struct plx_region_header header;
+    struct plx_shm_header header;
     struct plx_map promised;
     ssize_t got = pread(fd, &header, sizeof header, 0);
     if (got != (ssize_t)sizeof header)
@@ -47,7 +47,7 @@ int plx_map_open(int fd, struct plx_map *ret_map)
         return PLX_ERR_FORMAT;
     if (fstat(fd, &status))
         return PLX_ERR_IO;
-    if (status.st_size < (off_t)sizeof(struct plx_region_header) || (uint64_t)status.st_size > PTRDIFF_MAX)
+    if (status.st_size < (off_t)sizeof(struct plx_shm_header) || (uint64_t)status.st_size > PTRDIFF_MAX)
         return PLX_ERR_FORMAT;
     uint64_t bytes = (uint64_t)status.st_size;
     /* The seals keep allocated pages; a read of a page that was never allocated would allocate it. */
@@ -76,8 +76,8 @@ void plx_map_close(struct plx_map *map)
 
 int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
 {
-    const struct plx_region_header *header = memory;
-    if (bytes < sizeof *header || plx_fetch64(&header->magic) != PLX_REGION_MAGIC)
+    const struct plx_shm_header *header = memory;
+    if (bytes < sizeof *header || plx_fetch64(&header->magic) != PLX_SHM_MAGIC)
         return PLX_ERR_FORMAT;
     if (plx_fetch32(&header->abi_version) != PLX_ABI_VERSION)
         return PLX_ERR_VERSION;
@@ -85,9 +85,9 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
     uint64_t slot_count = plx_fetch32(&header->slot_count);
     uint64_t slots = plx_fetch64(&header->slots_offset), frames = plx_fetch64(&header->frames_offset);
     uint64_t stride = plx_fetch64(&header->frame_stride), frame_bytes = plx_fetch64(&header->frame_bytes);
-    if (plx_fetch64(&header->region_bytes) != bytes || slot_count < PLX_REGION_MIN_SLOTS || slot_count > PLX_REGION_MAX_SLOTS)
+    if (plx_fetch64(&header->region_bytes) != bytes || slot_count < PLX_SHM_MIN_SLOTS || slot_count > PLX_SHM_MAX_SLOTS)
         return PLX_ERR_FORMAT;
-    if (slots % 8 || slots < sizeof *header || slots > bytes || slot_count * sizeof(struct plx_region_slot) > bytes - slots)
+    if (slots % 8 || slots < sizeof *header || slots > bytes || slot_count * sizeof(struct plx_shm_slot) > bytes - slots)
         return PLX_ERR_FORMAT;
     if (frame_bytes < sizeof(struct plx_frame) || frame_bytes > UINT32_MAX || stride % 8 || stride < frame_bytes)
         return PLX_ERR_FORMAT;
@@ -96,7 +96,7 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
 
     *ret_map = (struct plx_map){
         .header = header,
-        .slots = (const struct plx_region_slot *)((const unsigned char *)memory + slots),
+        .slots = (const struct plx_shm_slot *)((const unsigned char *)memory + slots),
         .frames = (const unsigned char *)memory + frames,
         .bytes = bytes,
         .slot_count = slot_count,
@@ -154,7 +154,7 @@ bool plx_map_check_frame(const struct plx_frame *frame, uint64_t bytes, struct p
     return true;
 }
 
-static const struct plx_region_slot *slot_of(const struct plx_map *map, uint64_t sequence)
+static const struct plx_shm_slot *slot_of(const struct plx_map *map, uint64_t sequence)
 {
     return &map->slots[sequence % map->slot_count];
 }

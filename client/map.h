@@ -9,12 +9,12 @@
 #include <stdbool.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 struct plx_map {
-    const struct plx_mapping *mapping;      /* of plx_map_open, with one reference; else NULL */
-    const struct plx_region_header *header; /* in the mapping; NULL = none */
-    const struct plx_region_slot *slots;
+    const struct plx_mapping *mapping;   /* of plx_map_open, with one reference; else NULL */
+    const struct plx_shm_header *header; /* in the mapping; NULL = none */
+    const struct plx_shm_slot *slots;
     const unsigned char *frames;
     uint64_t bytes;
     /* Checked copies. */

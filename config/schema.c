@@ -2,7 +2,7 @@
 /* Every key of the configuration, in the order of the data flow. */
 #include "config/schema.h"
 
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "core/pipeline/source.h"
 
@@ -218,7 +218,7 @@ const struct plx_key plx_keys[] = {
     {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket), FIXED},
     {"publish.group", "group that may connect; empty = the service's own", FIELD(publish.group), FIXED},
     {"publish.slots", "slots of the ring: frames in shared memory", FIELD(publish.slots),
-     WHOLE(PLX_REGION_MIN_SLOTS, PLX_REGION_MAX_SLOTS), FIXED},
+     WHOLE(PLX_SHM_MIN_SLOTS, PLX_SHM_MAX_SLOTS), FIXED},
     {"publish.max_clients", "largest number of clients at a time", FIELD(publish.max_clients), WHOLE(1, 1024), FIXED},
     {"publish.right", "publish the rectified right picture too, for recording", FIELD(pipeline.right)},
     {"blackbox.directory", "directory of the black box and its copies; empty = no black box", FIELD(blackbox.directory), FIXED},

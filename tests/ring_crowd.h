@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 
 struct ring_crowd {
     pid_t pid;
@@ -32,7 +32,7 @@ static inline void *ring_crowd_wait(void *wake)
 }
 
 /* Forks it, with THREADS threads that wait when this returns; 0 threads: no process. The region's descriptor is all it uses. */
-static inline struct ring_crowd ring_crowd_start(const struct plx_shared_region *region, int threads)
+static inline struct ring_crowd ring_crowd_start(const struct plx_shm *region, int threads)
 {
     struct ring_crowd crowd = {.pid = -1};
     int said[2];
@@ -46,7 +46,7 @@ static inline struct ring_crowd ring_crowd_start(const struct plx_shared_region 
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         pthread_attr_init(&small);
         pthread_attr_setstacksize(&small, 64 << 10);
-        struct plx_region_header *header = mmap(NULL, sizeof *header, PROT_READ, MAP_SHARED, plx_region_client_fd(region), 0);
+        struct plx_shm_header *header = mmap(NULL, sizeof *header, PROT_READ, MAP_SHARED, plx_shm_client_fd(region), 0);
         while (header != MAP_FAILED && started < threads &&
                pthread_create(&thread, &small, ring_crowd_wait, &header->wake) == 0)
             started++;

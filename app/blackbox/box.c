@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <zlib.h>
-
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
@@ -60,11 +58,6 @@ static bool write_header(struct plx_box *box)
 {
     box->header.sum = plx_box_header_sum(&box->header);
     return write_at(box->file, &box->header, sizeof box->header, 0);
-}
-
-uint32_t plx_box_header_sum(const struct plx_box_header *header)
-{
-    return (uint32_t)crc32(0, (const unsigned char *)header, offsetof(struct plx_box_header, sum));
 }
 
 /* A name with the time of the last write to FILE, so that names sort by time. */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include <parallax/error.h>
 
 #include "config/file.h"
@@ -15,14 +13,6 @@
 /* The limit of bytes under checksums that fail: it bounds the time for a file with false records at every step. */
 #define WASTE_BYTES (4u * PLX_BOX_RING_BYTES)
 #define RECORD sizeof(struct plx_box_record)
-
-uint32_t plx_box_record_sum(const struct plx_box_record *record, const void *payload)
-{
-    struct plx_box_record sealed = *record;
-
-    sealed.sum = 0;
-    return (uint32_t)crc32(crc32(0, (const unsigned char *)&sealed, sizeof sealed), payload, record->bytes);
-}
 
 /* Copies the ring, *ret_bytes long, and repeats its begin behind its end if the ring is whole, so that no record is in two
  * parts. */

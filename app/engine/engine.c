@@ -12,7 +12,7 @@
 #include "app/engine/setup.h"
 #include "app/exit.h"
 #include "app/log.h"
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 #include "app/realtime.h"
 #include "core/base/heartbeat.h"
 
@@ -66,7 +66,7 @@ static int report_end(const struct plx_config *config, const struct plx_error_me
 
 /* Registers the frame slots with the backend, so that it writes published frames in place. Optional for a backend that copies
  * outputs: registered memory is faster. FRAME_BYTES: the size of a slot. *RET_SLOTS: what to disown; NULL if not registered. */
-static int share_slots(const struct plx_setup *setup, struct plx_shared_region *region, uint32_t frame_bytes, void **ret_slots)
+static int share_slots(const struct plx_setup *setup, struct plx_shm *shm, uint32_t frame_bytes, void **ret_slots)
 {
     struct plx_stages *stages = setup->stages;
     size_t bytes;
@@ -76,7 +76,7 @@ static int share_slots(const struct plx_setup *setup, struct plx_shared_region *
         return plx_fail(&setup->source->message, PLX_ERR_RANGE,
                         "frames have %u bytes, and shared memory was made for %u: the source has changed; reload or restart",
                         setup->frame_bytes, frame_bytes);
-    void *slots = plx_region_frames(region, &bytes);
+    void *slots = plx_shm_frames(shm, &bytes);
 
     const int result = stages->ops->adopt(stages, slots, bytes);
     if (result == 0)
@@ -90,7 +90,7 @@ static int share_slots(const struct plx_setup *setup, struct plx_shared_region *
 }
 
 static struct plx_frame_loop make_loop(struct plx_setup *setup, const struct plx_config *config, bool gpu_expected,
-                                       struct plx_shared_region *region, int report_fd)
+                                       struct plx_shm *shm, int report_fd)
 {
     const bool on_gpu = strcmp(setup->stages->ops->name, "gpu") == 0;
 
@@ -98,7 +98,7 @@ static struct plx_frame_loop make_loop(struct plx_setup *setup, const struct plx
         .stages = setup->stages,
         .pipeline = setup->pipeline,
         .exposure = &setup->exposure,
-        .region = region,
+        .shm = shm,
         .suspend.suspended_ns = plx_suspended_ns(),
         .report_fd = report_fd,
         .source_type = config->source.type,
@@ -108,17 +108,17 @@ static struct plx_frame_loop make_loop(struct plx_setup *setup, const struct plx
 }
 
 /* Continues track numbers and pose of the engine before, if there was one. */
-static void continue_pipeline(struct plx_pipeline *pipeline, const struct plx_shared_region *region)
+static void continue_pipeline(struct plx_pipeline *pipeline, const struct plx_shm *shm)
 {
     struct plx_motion_info last;
 
-    plx_pipeline_continue_tracks(pipeline, plx_region_tracks(region));
-    if (plx_ring_copy(region, plx_ring_newest(region), offsetof(struct plx_frame, motion), &last, sizeof last))
+    plx_pipeline_continue_tracks(pipeline, plx_shm_tracks(shm));
+    if (plx_ring_copy(shm, plx_ring_newest(shm), offsetof(struct plx_frame, motion), &last, sizeof last))
         plx_pipeline_continue_motion(pipeline, &last);
 }
 
-int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shared_region *region,
-                   struct plx_heartbeats *heartbeats, int report_fd)
+int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shm *shm, struct plx_heartbeats *heartbeats,
+                   int report_fd)
 {
     static struct plx_setup setup; /* large, and there is one */
     static struct plx_frame_loop loop;
@@ -136,15 +136,15 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
         return report.exit_code;
     }
     log_setup(&setup, report_fd);
-    loop = make_loop(&setup, &plan->config, gpu_expected, region, report_fd);
-    plx_region_set_gpu_schedule(region, setup.gpu_schedule);
-    continue_pipeline(setup.pipeline, region);
+    loop = make_loop(&setup, &plan->config, gpu_expected, shm, report_fd);
+    plx_shm_set_gpu_schedule(shm, setup.gpu_schedule);
+    continue_pipeline(setup.pipeline, shm);
     plx_sensors_start(&loop.sensors, heartbeats);
 
     struct plx_source *source = setup.source;
     source->heartbeats = heartbeats;
     plx_capture_queue_init(&loop.queue, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
-    int result = share_slots(&setup, region, plan->frame_bytes, &slots);
+    int result = share_slots(&setup, shm, plan->frame_bytes, &slots);
     /* Everything that a frame needs is allocated, and the ring is mapped. */
     if (plx_realtime_lock_memory(&report.message) < 0)
         plx_log(LOG_NOTICE, "%s", report.message.text);

@@ -6,7 +6,7 @@
 #include "config/config.h"
 
 struct plx_heartbeats;
-struct plx_shared_region;
+struct plx_shm;
 
 /* What an engine is started with. A probe completes it once; each later engine uses it from memory and reads no file again. */
 struct plx_plan {
@@ -26,7 +26,7 @@ int plx_engine_probe_gpu(int report_fd);
 /* PLAN was completed by a probe. GPU_EXPECTED: frames that are not computed on a GPU have the flag GPU_FALLBACK. Fills REGION
  * (inherited, of the size that the probe found) until SIGTERM, the end of the source or a failure. Sends reports, and its
  * threads mark their activity in HEARTBEATS (shared memory). Returns the exit code. */
-int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shared_region *region,
-                   struct plx_heartbeats *heartbeats, int report_fd);
+int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shm *shm, struct plx_heartbeats *heartbeats,
+                   int report_fd);
 
 #endif

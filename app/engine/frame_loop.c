@@ -4,7 +4,7 @@
 #include <parallax/error.h>
 
 #include "app/engine/report.h"
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 #include "core/pipeline/pipeline.h"
 
 /* The stages of FRAME that took longer than the health table allows, as flags. */
@@ -92,7 +92,7 @@ static int process_pair(struct plx_frame_loop *loop)
     const int64_t taken_ns = plx_now_ns();
     const struct plx_capture *pair = loop->queue.pair;
     const struct plx_raw raw[PLX_EYES] = {pair[PLX_LEFT].raw[PLX_LEFT], pair[PLX_RIGHT].raw[PLX_RIGHT]};
-    struct plx_frame *frame = plx_ring_begin(loop->region);
+    struct plx_frame *frame = plx_ring_begin(loop->shm);
 
     const int result = plx_pipeline_process(loop->pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
     if (result < 0) {
@@ -102,8 +102,8 @@ static int process_pair(struct plx_frame_loop *loop)
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
     fill_header(loop, frame);
-    plx_region_set_tracks(loop->region, plx_pipeline_last_track(loop->pipeline));
-    plx_ring_commit(loop->region);
+    plx_shm_set_tracks(loop->shm, plx_pipeline_last_track(loop->pipeline));
+    plx_ring_commit(loop->shm);
     report_frame(loop, frame, taken_ns);
     update_exposure(loop, frame);
     return 0;

@@ -9,7 +9,7 @@
 
 struct plx_exposure;
 struct plx_pipeline;
-struct plx_shared_region;
+struct plx_shm;
 struct plx_stages;
 
 /* All pointers stay the caller's. */
@@ -18,7 +18,7 @@ struct plx_frame_loop {
     struct plx_stages *stages;
     struct plx_pipeline *pipeline;
     struct plx_exposure **exposure; /* a command of the supervisor replaces it */
-    struct plx_shared_region *region;
+    struct plx_shm *shm;
     struct plx_sensors sensors;
     struct plx_suspend_clock suspend;
     int report_fd;

@@ -10,17 +10,17 @@
 #include "app/engine/report.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 
 /* Allocates a ring for frames of FRAME_BYTES, and frees it. */
 static int try_ring(const struct plx_config *config, uint32_t frame_bytes, struct plx_error_message *message)
 {
-    const struct plx_region_options options = {.slots = config->publish.slots, .frame_bytes = frame_bytes};
-    struct plx_shared_region *region;
+    const struct plx_shm_options options = {.slots = config->publish.slots, .frame_bytes = frame_bytes};
+    struct plx_shm *shm;
 
-    const int result = plx_region_create(&options, &region, message);
+    const int result = plx_shm_create(&options, &shm, message);
     if (result == 0)
-        plx_region_destroy(region);
+        plx_shm_destroy(shm);
     return result;
 }
 

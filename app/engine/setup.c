@@ -154,7 +154,7 @@ static void choose_schedule(struct plx_setup *setup, const struct plx_match *mat
     else if (result != PLX_ERR_NOT_FOUND)
         plx_fail(&setup->tune_note, result, "ignored: %s", message.text);
     plx_gpu_plan(setup->stages, width, height, match, &plan);
-    setup->gpu_schedule = (uint32_t)plan.schedule + 1 + (result == 0 ? 1u << 16 : 0);
+    setup->gpu_schedule = plx_tune_pack(plan.schedule, result == 0);
 }
 
 static int open_stages(struct plx_setup *setup, const struct plx_config *config, int width, int height, int disparities,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "core/motion/motion.h"
 
@@ -93,13 +93,13 @@ static const char *answer(struct plx_client_session *session, const struct plx_c
             return "its libparallax has another ABI version; link it again with the installed one";
         }
         struct plx_message welcome = message(PLX_MESSAGE_WELCOME);
-        welcome.value = plx_region_epoch(offer->region);
-        session->welcomed = send_with(session->fd, &welcome, plx_region_client_fd(offer->region));
+        welcome.value = plx_shm_epoch(offer->shm);
+        session->welcomed = send_with(session->fd, &welcome, plx_shm_client_fd(offer->shm));
         return session->welcomed ? NULL : "the shared memory could not be sent to it";
     }
     if (request->type == PLX_MESSAGE_SUBSCRIBE && session->welcomed && !session->subscribed) {
         session->subscribed = true;
-        plx_client_session_send_frame(session, plx_ring_newest(offer->region)); /* it may have missed this frame */
+        plx_client_session_send_frame(session, plx_ring_newest(offer->shm)); /* it may have missed this frame */
         return NULL;
     }
     if (request->type == PLX_MESSAGE_CONFIG && session->welcomed && !session->has_config && offer->config) {

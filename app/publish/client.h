@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client: whether it may connect, and the service's side of its connection (messages: include/parallax/region.h).
+ * One client: whether it may connect, and the service's side of its connection (messages: include/parallax/shm.h).
  * Nothing here waits. A client may send HELLO, then SUBSCRIBE and CONFIG, each once, and HINT; any other message ends the
  * connection.
  */
@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 
 /* More than any program of ours needs: a client belongs to one thread, and one client serves all threads that read frames. */
 #define PLX_CLIENTS_PER_PROCESS 8
@@ -45,7 +45,7 @@ struct plx_client_session {
 
 /* What a client may receive. */
 struct plx_client_offer {
-    struct plx_shared_region *region;
+    struct plx_shm *shm;
     int (*config)(void *context); /* the descriptor for CONFIG, or a plx_error; NULL = clients may not ask */
     int (*hint)(void *context, const struct plx_motion_hint *hint); /* a valid HINT; 0 or BUSY; NULL = nobody may */
     uid_t hint_user;                                                /* who may */

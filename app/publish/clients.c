@@ -81,8 +81,8 @@ static int start_events(struct plx_clients *clients, struct plx_error_message *m
     return 0;
 }
 
-int plx_clients_create(const struct plx_clients_options *options, struct plx_shared_region *region,
-                       struct plx_clients **ret_clients, struct plx_error_message *message)
+int plx_clients_create(const struct plx_clients_options *options, struct plx_shm *shm, struct plx_clients **ret_clients,
+                       struct plx_error_message *message)
 {
     if (options->max_clients < 1)
         return plx_fail(message, PLX_ERR_RANGE, "%d clients at most; expected at least 1", options->max_clients);
@@ -90,7 +90,7 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_sha
     struct plx_clients *clients = calloc(1, sizeof *clients + (size_t)options->max_clients * sizeof clients->client[0]);
     if (!clients)
         return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
-    clients->offer = (struct plx_client_offer){region, options->config, options->hint, options->hint_user, options->context};
+    clients->offer = (struct plx_client_offer){shm, options->config, options->hint, options->hint_user, options->context};
     clients->capacity = options->max_clients;
     clients->note = options->note;
     clients->listener.lock = clients->listener.socket = clients->epoll = clients->timer = clients->spare = -1;
@@ -243,9 +243,9 @@ void plx_clients_destroy(struct plx_clients *clients)
     plx_clients_close_in_child(clients);
 }
 
-void plx_clients_set_region(struct plx_clients *clients, struct plx_shared_region *region)
+void plx_clients_set_region(struct plx_clients *clients, struct plx_shm *shm)
 {
-    clients->offer.region = region;
+    clients->offer.shm = shm;
     for (int i = 0; i < clients->capacity; i++)
         if (clients->client[i].fd >= 0 && clients->client[i].welcomed)
             drop(clients, &clients->client[i]);

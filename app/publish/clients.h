@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The socket that clients connect to (SOCK_SEQPACKET): version handshake, then the region's read-only descriptor by SCM_RIGHTS.
- * Clients are untrusted: their number is limited (in all, per user, per process: client.h), the service never waits for them,
- * and a faulty message ends the connection. Single-threaded; plx_clients_handle does the work when plx_clients_fd polls
- * readable.
+ * The socket that clients connect to (SOCK_SEQPACKET): version handshake, then the read-only descriptor of the memory by
+ * SCM_RIGHTS. Clients are untrusted: their number is limited (in all, per user, per process: client.h), the service never waits
+ * for them, and a faulty message ends the connection. Single-threaded; plx_clients_handle does the work when plx_clients_fd
+ * polls readable.
  */
 #ifndef PLX_APP_PUBLISH_CLIENTS_H
 #define PLX_APP_PUBLISH_CLIENTS_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 
 struct plx_clients;
 
@@ -27,17 +27,17 @@ struct plx_clients_options {
 };
 
 /* Binds and listens; mode 0660. BUSY if another daemon serves this path (a lock on SOCKET_PATH.lock tells; a stale socket is
- * replaced), PERMISSION, NOT_FOUND (directory, group), RANGE (path too long), NOMEM, IO. REGION must outlive it. */
-int plx_clients_create(const struct plx_clients_options *options, struct plx_shared_region *region,
-                       struct plx_clients **ret_clients, struct plx_error_message *message);
+ * replaced), PERMISSION, NOT_FOUND (directory, group), RANGE (path too long), NOMEM, IO. SHM must outlive it. */
+int plx_clients_create(const struct plx_clients_options *options, struct plx_shm *shm, struct plx_clients **ret_clients,
+                       struct plx_error_message *message);
 /* Closes every client and removes the socket; NULL is fine. */
 void plx_clients_destroy(struct plx_clients *clients);
 /* For a process forked from the supervisor, first of all: closes its copies of the descriptors and frees, without a message to
  * the clients. They then notice at once when the supervisor dies. NULL is fine. */
 void plx_clients_close_in_child(struct plx_clients *clients);
 
-/* Clients get REGION from now on; REGION must outlive CLIENTS. Clients of the old region are dropped, and reattach. */
-void plx_clients_set_region(struct plx_clients *clients, struct plx_shared_region *region);
+/* Clients get SHM from now on; SHM must outlive CLIENTS. Clients of the old one are dropped, and reattach. */
+void plx_clients_set_region(struct plx_clients *clients, struct plx_shm *shm);
 
 /* Checks the socket's file, and makes the socket again if the file is gone or the socket UNREACHABLE; attached clients stay
  * attached. As plx_listener_repair. */

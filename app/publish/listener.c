@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include <parallax/error.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #define LOCK_PATH (sizeof((struct sockaddr_un *)NULL)->sun_path + 8)
 

@@ -59,7 +59,7 @@ enum plx_self_client_result {
 
 #define PLX_SELF_CLIENT_NONE ((struct plx_self_client){.fd = -1})
 
-/* Call it in each iteration. EPOCH: of the region that WELCOME must name. */
+/* Call it in each iteration. EPOCH: of the memory that WELCOME must name. */
 enum plx_self_client_result plx_self_client_check(struct plx_self_client *self, const char *path, uint64_t epoch,
                                                   int64_t now_ns);
 

@@ -31,7 +31,7 @@
 #define WAKE_ADD RELEASE /* wake_readers */
 #endif
 #ifndef STATUS_STORE
-#define STATUS_STORE RELEASE /* plx_region_set_state */
+#define STATUS_STORE RELEASE /* plx_shm_set_state */
 #endif
 #ifndef NEWEST_LOAD
 #define NEWEST_LOAD ACQUIRE /* plx_map_look */
@@ -192,7 +192,7 @@ byte newest_of_state[8];  /* the value of newest when the supervisor reaped an e
 #endif
 #define REACH(what) assert(REACHED != what) /* -DREACHED=n must fail, which shows that the model reaches REACH(n) */
 
-/* --- the service: app/publish/region.c ------------------------------------------------------------------------------- */
+/* --- the service: app/publish/shm.c ------------------------------------------------------------------------------- */
 
 bool engine_dead;
 byte deaths;
@@ -240,7 +240,7 @@ dead:
 end:
 }
 
-/* plx_region_set_state, up to its wake_readers. */
+/* plx_shm_set_state, up to its wake_readers. */
 inline say_next_state()
 {
     state++;
@@ -366,7 +366,7 @@ init {
     byte i;
     atomic {
         do
-        :: i < PLACES -> mem[i].count = 1; i++ /* plx_region_create, before anybody else sees it */
+        :: i < PLACES -> mem[i].count = 1; i++ /* plx_shm_create, before anybody else sees it */
         :: else -> break
         od;
         i = 0;

@@ -44,7 +44,7 @@ struct recorder {
     int64_t snapshot_ns[SNAPSHOTS]; /* when the last ones were asked for, a circle */
     unsigned snapshots;
     struct plx_watch watch;
-    char pending[PLX_REASON_WORDS]; /* reason of a fault whose file is not begun; "" = none */
+    char pending[PLX_WATCH_REASON]; /* reason of a fault whose file is not begun; "" = none */
     int64_t fault_ns;               /* its time */
     bool told_cap;
     uint64_t overwritten; /* pairs that the service overwrote while they were copied */
@@ -278,9 +278,9 @@ static void take_pairs(struct recorder *recorder)
 
 static void watch(struct recorder *recorder)
 {
-    char reason[PLX_REASON_WORDS];
+    char reason[PLX_WATCH_REASON];
     const int state = recorder->client ? plx_state(recorder->client) : PLX_STATE_STOPPED;
-    const struct plx_watched now = {
+    const struct plx_watch_sample now = {
         .there = state >= 0 && state != PLX_STATE_STOPPED,
         .state = state,
         .restarts = recorder->client ? plx_restarts(recorder->client) : 0,

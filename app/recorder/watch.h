@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLX_REASON_WORDS 64 /* bytes of a reason */
+#define PLX_WATCH_REASON 64 /* bytes of a reason */
 
-struct plx_watched {
+struct plx_watch_sample {
     bool there; /* the client is attached to the service */
     int state;  /* enum plx_state */
     uint32_t restarts, health;
@@ -16,10 +16,10 @@ struct plx_watched {
 
 struct plx_watch {
     uint32_t flags; /* health flags that are faults */
-    struct plx_watched last;
+    struct plx_watch_sample last;
 };
 
 /* Compares NOW with what was seen last. True: a fault has begun; RET_REASON is its name, in letters, digits and hyphens. */
-bool plx_watch_update(struct plx_watch *watch, const struct plx_watched *now, char ret_reason[PLX_REASON_WORDS]);
+bool plx_watch_update(struct plx_watch *watch, const struct plx_watch_sample *now, char ret_reason[PLX_WATCH_REASON]);
 
 #endif

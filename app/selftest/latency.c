@@ -45,7 +45,7 @@ static void read_frames(const char *socket_path, uint64_t last, struct seen *see
     _exit(0);
 }
 
-static void publish(struct plx_shared_region *region, struct plx_clients *clients, int frames)
+static void publish(struct plx_shm *shm, struct plx_clients *clients, int frames)
 {
     /* Until the reader has connected and sleeps. */
     for (int i = 0; i < 50 || (plx_clients_count(clients) < 1 && i < 1000); i++) {
@@ -53,10 +53,10 @@ static void publish(struct plx_shared_region *region, struct plx_clients *client
         usleep(5000);
     }
     for (int i = 0; i < frames; i++) {
-        struct plx_frame *frame = plx_ring_begin(region);
+        struct plx_frame *frame = plx_ring_begin(shm);
         frame->capture[PLX_LEFT].capture_ns = plx_now_ns();
         frame->fresh_ns = PLX_NS_PER_S;
-        plx_ring_commit(region);
+        plx_ring_commit(shm);
         plx_clients_handle(clients);
         usleep(PERIOD_US);
     }
@@ -86,9 +86,9 @@ void check_latency(const struct check_options *options, struct check_outcome *re
     const size_t bytes = sizeof(struct seen) + (size_t)frames * sizeof(int64_t);
     struct seen *seen = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char directory[] = "/tmp/plx-selftest-XXXXXX", path[64], lock[80];
-    const struct plx_region_options region_options = {.epoch = 1, .slots = 8, .frame_bytes = sizeof(struct plx_frame)};
+    const struct plx_shm_options region_options = {.epoch = 1, .slots = 8, .frame_bytes = sizeof(struct plx_frame)};
     const struct plx_clients_options clients_options = {.socket_path = path, .group = "", .max_clients = 1};
-    struct plx_shared_region *region = NULL;
+    struct plx_shm *shm = NULL;
     struct plx_clients *clients = NULL;
     struct plx_error_message message = {""};
 
@@ -98,8 +98,8 @@ void check_latency(const struct check_options *options, struct check_outcome *re
     }
     snprintf(path, sizeof path, "%s/socket", directory);
     snprintf(lock, sizeof lock, "%s.lock", path);
-    if (plx_region_create(&region_options, &region, &message) < 0 ||
-        plx_clients_create(&clients_options, region, &clients, &message) < 0) {
+    if (plx_shm_create(&region_options, &shm, &message) < 0 ||
+        plx_clients_create(&clients_options, shm, &clients, &message) < 0) {
         check_fail(ret, "%s", message.text);
     } else {
         const pid_t reader = fork();
@@ -107,7 +107,7 @@ void check_latency(const struct check_options *options, struct check_outcome *re
         if (reader == 0)
             read_frames(path, (uint64_t)frames, seen);
         if (reader > 0) {
-            publish(region, clients, frames);
+            publish(shm, clients, frames);
             waitpid(reader, &ended, 0);
         }
         if (ended == 0)
@@ -116,7 +116,7 @@ void check_latency(const struct check_options *options, struct check_outcome *re
             check_fail(ret, reader < 0 ? "cannot start the reader" : "the reader died");
     }
     plx_clients_destroy(clients);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
     unlink(lock);
     rmdir(directory);
     munmap(seen, bytes);

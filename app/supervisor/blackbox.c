@@ -77,7 +77,7 @@ void plx_blackbox_close(struct plx_blackbox *blackbox)
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
 /* FRAME's header locates its left picture. It is checked first: a faulty engine may have written it. */
-static void append_picture(struct plx_blackbox *blackbox, const struct plx_shared_region *region, const struct plx_frame *frame)
+static void append_picture(struct plx_blackbox *blackbox, const struct plx_shm *shm, const struct plx_frame *frame)
 {
     static unsigned char pixels[PLX_BOX_PICTURE_SIDE * PLX_BOX_PICTURE_SIDE], row[8192];
     const struct plx_plane *plane = &frame->plane[PLX_PLANE_LEFT];
@@ -90,7 +90,7 @@ static void append_picture(struct plx_blackbox *blackbox, const struct plx_share
         .sequence = frame->sequence, .width = plane->width / step, .height = plane->height / step};
     for (uint32_t y = 0; y < picture.height; y++) {
         const uint64_t at = plane->offset + (uint64_t)(y * step + step / 2) * plane->pitch;
-        if (!plx_ring_copy(region, frame->sequence, at, row, plane->width))
+        if (!plx_ring_copy(shm, frame->sequence, at, row, plane->width))
             return;
         for (uint32_t x = 0; x < picture.width; x++) {
             unsigned sum = 0;
@@ -102,13 +102,13 @@ static void append_picture(struct plx_blackbox *blackbox, const struct plx_share
     append(blackbox, PLX_BOX_PICTURE, PART(&picture, sizeof picture), PART(pixels, (size_t)picture.width * picture.height));
 }
 
-void plx_blackbox_frame(struct plx_blackbox *blackbox, const struct plx_shared_region *region, uint64_t sequence)
+void plx_blackbox_frame(struct plx_blackbox *blackbox, const struct plx_shm *shm, uint64_t sequence)
 {
     static struct plx_frame frame; /* large */
     const int64_t now = plx_monotonic_ns();
     const size_t wanted = PLX_BOX_FRAME_BYTES + PLX_BOX_OBSTACLES * sizeof frame.obstacle[0];
 
-    if (!blackbox->box || !plx_ring_copy(region, sequence, 0, &frame, wanted))
+    if (!blackbox->box || !plx_ring_copy(shm, sequence, 0, &frame, wanted))
         return;
     const uint32_t obstacles = frame.obstacle_count < PLX_BOX_OBSTACLES ? frame.obstacle_count : PLX_BOX_OBSTACLES;
     append(blackbox, PLX_BOX_FRAME, PART(&frame, PLX_BOX_FRAME_BYTES),
@@ -116,7 +116,7 @@ void plx_blackbox_frame(struct plx_blackbox *blackbox, const struct plx_shared_r
     if (now - blackbox->picture_ns < PICTURE_NS)
         return;
     blackbox->picture_ns = now;
-    append_picture(blackbox, region, &frame);
+    append_picture(blackbox, shm, &frame);
 }
 
 void plx_blackbox_state(struct plx_blackbox *blackbox, enum plx_state state, uint32_t health, const char *reason)

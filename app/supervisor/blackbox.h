@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "app/blackbox/box.h"
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 #include "app/supervisor/child.h"
 #include "core/base/heartbeat.h"
 
@@ -37,8 +37,8 @@ void plx_blackbox_close_in_child(struct plx_blackbox *blackbox);
 /* Logs why there is no box, once. */
 void plx_blackbox_log_note(struct plx_blackbox *blackbox);
 
-/* The frame SEQUENCE of REGION was published: its header and, once a second, its picture. */
-void plx_blackbox_frame(struct plx_blackbox *blackbox, const struct plx_shared_region *region, uint64_t sequence);
+/* The frame SEQUENCE of SHM was published: its header and, once a second, its picture. */
+void plx_blackbox_frame(struct plx_blackbox *blackbox, const struct plx_shm *shm, uint64_t sequence);
 /* The state has changed. */
 void plx_blackbox_state(struct plx_blackbox *blackbox, enum plx_state state, uint32_t health, const char *reason);
 /* A line of the engine's log; the supervisor's own lines come by themselves. */

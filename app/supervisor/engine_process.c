@@ -20,9 +20,9 @@ static int engine_main(void *argument, int report_fd)
     const bool expected = plx_engine_expects_gpu(supervisor);
 
     plx_supervisor_close_in_child(supervisor);
-    if (supervisor->gpu_fallback.active)
+    if (supervisor->gpu.fallback.active)
         supervisor->plan.config.backend = PLX_BACKEND_CPU; /* in this process only */
-    return plx_engine_run(&supervisor->plan, expected, supervisor->publisher.region, supervisor->heartbeats, report_fd);
+    return plx_engine_run(&supervisor->plan, expected, supervisor->publisher.shm, supervisor->engine.heartbeats, report_fd);
 }
 
 static int handle_clients(sd_event_source *source, int fd, uint32_t events, void *argument)
@@ -36,12 +36,12 @@ static int handle_clients(sd_event_source *source, int fd, uint32_t events, void
     return 0;
 }
 
-/* Opens region and socket before the first engine. */
+/* Opens memory and socket before the first engine. */
 static int open_publisher(struct plx_supervisor *supervisor, struct plx_error_message *message)
 {
     struct plx_publisher *publisher = &supervisor->publisher;
 
-    if (publisher->region)
+    if (publisher->shm)
         return 0;
     int result = plx_publisher_open(publisher, &supervisor->plan.config, supervisor->plan.frame_bytes, message);
     if (result < 0)
@@ -67,22 +67,22 @@ static void handle_frame(struct plx_supervisor *supervisor, const struct plx_rep
 {
     const int64_t now = supervisor->now_ns;
     struct plx_recovery *recovery = &supervisor->recovery;
-    const bool was_active = supervisor->gpu_fallback.active;
+    const bool was_active = supervisor->gpu.fallback.active;
 
     plx_recovery_frame(recovery, now, report->health, report->period_ns, report->busy_ns);
-    plx_gpu_fallback_frame(&supervisor->gpu_fallback, now, report->on_gpu, now - recovery->started_ns >= PLX_STABLE_NS);
-    if (supervisor->gpu_fallback.active && !was_active)
+    plx_gpu_fallback_frame(&supervisor->gpu.fallback, now, report->on_gpu, now - recovery->started_ns >= PLX_STABLE_NS);
+    if (supervisor->gpu.fallback.active && !was_active)
         plx_log(LOG_ERR, "the GPU that worked before is gone; the CPU replaces it");
-    supervisor->frames++;
-    supervisor->hints = 0;
-    supervisor->obstacles = report->obstacles;
-    supervisor->blind = report->blind;
-    supervisor->fresh_until_ns = report->fresh_until_ns;
+    supervisor->told.frames++;
+    supervisor->told.hints = 0;
+    supervisor->told.obstacles = report->obstacles;
+    supervisor->told.blind = report->blind;
+    supervisor->told.fresh_until_ns = report->fresh_until_ns;
     supervisor->degraded_reason = (struct plx_error_message){""};
     plx_reload_confirm(supervisor, false);
     plx_supervisor_publish_state(supervisor);
     plx_clients_notify(supervisor->publisher.clients, report->sequence);
-    plx_blackbox_frame(&supervisor->blackbox, supervisor->publisher.region, report->sequence); /* after the clients */
+    plx_blackbox_frame(&supervisor->blackbox, supervisor->publisher.shm, report->sequence); /* after the clients */
     plx_blackbox_log_note(&supervisor->blackbox);
     plx_notify_ready(&supervisor->notify);
     plx_notify_alive(&supervisor->notify);
@@ -111,8 +111,8 @@ static int receive(sd_event_source *source, int fd, uint32_t events, void *argum
     while (plx_report_receive(fd, &report)) {
         switch ((enum plx_report_kind)report.kind) {
         case PLX_REPORT_NOTE:
-            if (!supervisor->gpu_fallback.active) /* a lost GPU is more important than a note of the engine */
-                supervisor->fallback_reason = report.message;
+            if (!supervisor->gpu.fallback.active) /* a lost GPU is more important than a note of the engine */
+                supervisor->gpu.reason = report.message;
             break;
         case PLX_REPORT_WAITING:
             if (report.away && !(supervisor->recovery.late && supervisor->recovery.suspect == PLX_THREAD_CAMERAS))
@@ -131,7 +131,7 @@ static int receive(sd_event_source *source, int fd, uint32_t events, void *argum
             break;
         case PLX_REPORT_END:
         case PLX_REPORT_FAILED:
-            supervisor->last_report = report;
+            supervisor->engine.last_report = report;
             break;
         case PLX_REPORT_LOG:
             plx_blackbox_log(&supervisor->blackbox, report.error, report.message.text);
@@ -145,23 +145,23 @@ static int receive(sd_event_source *source, int fd, uint32_t events, void *argum
 
 void plx_engine_process_reaped(struct plx_supervisor *supervisor, int status)
 {
-    const bool planned = supervisor->engine_replaced;
+    const bool planned = supervisor->engine.is_replaced;
 
-    receive(supervisor->engine.reports, supervisor->engine.report_fd, 0, supervisor);
-    plx_child_finish(&supervisor->engine);
-    supervisor->engine_kill_ns = 0;
-    supervisor->sigkill_ns = 0;
+    receive(supervisor->engine.child.reports, supervisor->engine.child.report_fd, 0, supervisor);
+    plx_child_finish(&supervisor->engine.child);
+    supervisor->engine.kill_ns = 0;
+    supervisor->engine.sigkill_ns = 0;
     const struct plx_error_message sentence = plx_engine_exit_describe(supervisor, status);
-    const bool ended = supervisor->last_report.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
+    const bool ended = supervisor->engine.last_report.kind == PLX_REPORT_END && supervisor->reload.phase != PLX_RELOAD_STOPPING;
     const bool rolled_back =
         !planned && !ended &&
-        plx_reload_roll_back(supervisor, supervisor->engine_failed ? supervisor->degraded_reason.text : sentence.text);
+        plx_reload_roll_back(supervisor, supervisor->engine.has_failed ? supervisor->degraded_reason.text : sentence.text);
     plx_recovery_died(&supervisor->recovery, supervisor->now_ns, planned || rolled_back);
-    plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
+    plx_shm_set_restarts(supervisor->publisher.shm, (uint32_t)supervisor->recovery.deaths);
     if (ended) {
         plx_supervisor_stop(supervisor, PLX_EXIT_OK);
     } else if (!planned && plx_engine_exit_is_permanent(supervisor)) {
-        plx_supervisor_fail(supervisor, supervisor->last_report.exit_code, supervisor->last_report.message.text);
+        plx_supervisor_fail(supervisor, supervisor->engine.last_report.exit_code, supervisor->engine.last_report.message.text);
     } else if (!planned && !rolled_back) {
         plx_engine_exit_report(supervisor, status, &sentence);
         plx_engine_exit_count_gpu_loss(supervisor, status);
@@ -172,15 +172,15 @@ void plx_engine_process_reaped(struct plx_supervisor *supervisor, int status)
 /* Asks the engine to end; the tick kills it if it does not. */
 static void ask_to_end(struct plx_supervisor *supervisor)
 {
-    plx_child_signal(&supervisor->engine, SIGTERM);
-    supervisor->engine_kill_ns = supervisor->now_ns + STOP_BUDGET_NS;
+    plx_child_signal(&supervisor->engine.child, SIGTERM);
+    supervisor->engine.kill_ns = supervisor->now_ns + STOP_BUDGET_NS;
 }
 
 void plx_engine_process_replace(struct plx_supervisor *supervisor)
 {
     supervisor->recovery.start_ns = supervisor->now_ns;
-    if (supervisor->engine.pid > 0) {
-        supervisor->engine_replaced = true;
+    if (supervisor->engine.child.pid > 0) {
+        supervisor->engine.is_replaced = true;
         ask_to_end(supervisor);
     }
 }
@@ -188,7 +188,7 @@ void plx_engine_process_replace(struct plx_supervisor *supervisor)
 /* The engine has failed for REASON. */
 static void fail(struct plx_supervisor *supervisor, const char *reason)
 {
-    supervisor->engine_failed = true;
+    supervisor->engine.has_failed = true;
     plx_say(&supervisor->degraded_reason, "%s", reason);
     plx_log(LOG_WARNING, "%s; ending the engine", reason);
     plx_blackbox_save(&supervisor->blackbox, "engine-killed");
@@ -203,7 +203,7 @@ void plx_engine_process_give_up(struct plx_supervisor *supervisor, const char *r
 
 bool plx_engine_process_has_ended(const struct plx_supervisor *supervisor)
 {
-    return supervisor->engine.pid == 0 || supervisor->recovery.unkillable;
+    return supervisor->engine.child.pid == 0 || supervisor->recovery.unkillable;
 }
 
 static void start_engine(struct plx_supervisor *supervisor)
@@ -215,17 +215,17 @@ static void start_engine(struct plx_supervisor *supervisor)
         cannot_start(supervisor, result, &message);
         return;
     }
-    supervisor->last_report.kind = 0;
-    supervisor->engine_failed = supervisor->engine_replaced = false;
-    supervisor->engine_kill_ns = 0;
-    supervisor->sigkill_ns = 0;
-    supervisor->hints = 0;
-    if (!supervisor->gpu_fallback.active)
-        supervisor->fallback_reason = (struct plx_error_message){""};
-    memset(supervisor->heartbeats, 0, sizeof *supervisor->heartbeats);
-    result = plx_child_start(&supervisor->engine, "parallax-engine", engine_main, supervisor);
+    supervisor->engine.last_report.kind = 0;
+    supervisor->engine.has_failed = supervisor->engine.is_replaced = false;
+    supervisor->engine.kill_ns = 0;
+    supervisor->engine.sigkill_ns = 0;
+    supervisor->told.hints = 0;
+    if (!supervisor->gpu.fallback.active)
+        supervisor->gpu.reason = (struct plx_error_message){""};
+    memset(supervisor->engine.heartbeats, 0, sizeof *supervisor->engine.heartbeats);
+    result = plx_child_start(&supervisor->engine.child, "parallax-engine", engine_main, supervisor);
     if (result == 0)
-        result = plx_child_watch(&supervisor->engine, supervisor->event, receive, supervisor);
+        result = plx_child_watch(&supervisor->engine.child, supervisor->event, receive, supervisor);
     if (result < 0) {
         plx_fail(&message, result, "cannot start the engine: the system is out of processes, memory or descriptors");
         cannot_start(supervisor, result, &message);
@@ -240,12 +240,12 @@ void plx_engine_process_tick(struct plx_supervisor *supervisor)
     const int64_t now_ns = supervisor->now_ns;
     const struct plx_recovery *recovery = &supervisor->recovery;
 
-    if (supervisor->engine_kill_ns != 0 && now_ns > supervisor->engine_kill_ns)
+    if (supervisor->engine.kill_ns != 0 && now_ns > supervisor->engine.kill_ns)
         plx_engine_watch_kill(supervisor);
     plx_engine_watch_kill_result(supervisor);
     if (supervisor->stopping || supervisor->plan.frame_bytes == 0)
         return;
-    if (plx_engine_watch_progress(supervisor) && supervisor->engine_kill_ns == 0 && !supervisor->engine_failed) {
+    if (plx_engine_watch_progress(supervisor) && supervisor->engine.kill_ns == 0 && !supervisor->engine.has_failed) {
         const struct plx_activity *activity = plx_recovery_activity(recovery);
         struct plx_error_message message;
         plx_say(&message, "the engine gives no frames (%s since %.1f s)", plx_budget_name(activity->doing),

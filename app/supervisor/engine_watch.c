@@ -15,14 +15,14 @@ bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
     const int was_late = recovery->late ? plx_recovery_activity(recovery)->doing : -1;
     const bool was_held_up = recovery->held_up;
 
-    if (recovery->late && supervisor->engine.pid != 0)
-        plx_recovery_delayed(recovery, plx_run_delay_ns(&supervisor->run_delay, supervisor->engine.pid));
+    if (recovery->late && supervisor->engine.child.pid != 0)
+        plx_recovery_delayed(recovery, plx_run_delay_ns(&supervisor->engine.run_delay, supervisor->engine.child.pid));
     else
-        supervisor->run_delay.count = 0;
+        supervisor->engine.run_delay.count = 0;
 
     for (enum plx_thread thread = 0; thread < PLX_THREAD_COUNT; thread++) {
         int64_t since_ns;
-        const int doing = plx_heartbeat_read(&supervisor->heartbeats->thread[thread], &since_ns);
+        const int doing = plx_heartbeat_read(&supervisor->engine.heartbeats->thread[thread], &since_ns);
         plx_recovery_progress(recovery, thread, doing, plx_service_clock_at(&supervisor->clock, since_ns));
     }
     const bool hangs = plx_recovery_tick(recovery, supervisor->now_ns);
@@ -43,21 +43,21 @@ bool plx_engine_watch_progress(struct plx_supervisor *supervisor)
 
 void plx_engine_watch_kill(struct plx_supervisor *supervisor)
 {
-    if (supervisor->sigkill_ns == 0)
-        supervisor->sigkill_ns = supervisor->now_ns;
-    plx_child_signal(&supervisor->engine, SIGKILL);
+    if (supervisor->engine.sigkill_ns == 0)
+        supervisor->engine.sigkill_ns = supervisor->now_ns;
+    plx_child_signal(&supervisor->engine.child, SIGKILL);
 }
 
 void plx_engine_watch_kill_result(struct plx_supervisor *supervisor)
 {
     struct plx_recovery *recovery = &supervisor->recovery;
 
-    if (supervisor->engine.pid == 0 || supervisor->sigkill_ns == 0 || recovery->unkillable ||
-        supervisor->now_ns - supervisor->sigkill_ns < PLX_KILL_BUDGET_NS)
+    if (supervisor->engine.child.pid == 0 || supervisor->engine.sigkill_ns == 0 || recovery->unkillable ||
+        supervisor->now_ns - supervisor->engine.sigkill_ns < PLX_KILL_BUDGET_NS)
         return;
     plx_recovery_unkillable(recovery);
     plx_say(&supervisor->degraded_reason, "the engine (pid %d) does not die of SIGKILL: a driver holds it",
-            (int)supervisor->engine.pid);
+            (int)supervisor->engine.child.pid);
     plx_log(LOG_CRIT, "%s; unplug the camera, or restart the machine (service.md says how systemd can)",
             supervisor->degraded_reason.text);
 }
@@ -73,12 +73,12 @@ static double pause_s(const struct plx_supervisor *supervisor)
 bool plx_engine_expects_gpu(const struct plx_supervisor *supervisor)
 {
     const enum plx_backend_kind backend = supervisor->plan.config.backend;
-    return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->gpu_fallback.worked);
+    return backend == PLX_BACKEND_GPU || (backend == PLX_BACKEND_AUTO && supervisor->gpu.fallback.worked);
 }
 
 bool plx_engine_exit_is_permanent(const struct plx_supervisor *supervisor)
 {
-    const struct plx_report *report = &supervisor->last_report;
+    const struct plx_report *report = &supervisor->engine.last_report;
     const int error = report->error;
 
     return report->kind == PLX_REPORT_FAILED && !report->gpu_lost && plx_supervisor_is_final(supervisor, report) &&
@@ -90,11 +90,11 @@ struct plx_error_message plx_engine_exit_describe(const struct plx_supervisor *s
 {
     struct plx_error_message sentence;
 
-    if (supervisor->last_report.kind == PLX_REPORT_FAILED)
-        plx_say(&sentence, "engine failed: %s", supervisor->last_report.message.text);
+    if (supervisor->engine.last_report.kind == PLX_REPORT_FAILED)
+        plx_say(&sentence, "engine failed: %s", supervisor->engine.last_report.message.text);
     else if (WIFSIGNALED(status))
         plx_say(&sentence, "engine died of signal %d (%s%s)", WTERMSIG(status), strsignal(WTERMSIG(status)),
-                WTERMSIG(status) == SIGKILL && !supervisor->engine_failed
+                WTERMSIG(status) == SIGKILL && !supervisor->engine.has_failed
                     ? ": sent from outside, or because memory is exhausted"
                     : "");
     else
@@ -104,14 +104,14 @@ struct plx_error_message plx_engine_exit_describe(const struct plx_supervisor *s
 
 void plx_engine_exit_report(struct plx_supervisor *supervisor, int status, const struct plx_error_message *sentence)
 {
-    const struct plx_report *report = &supervisor->last_report;
-    const bool killed_outside = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine_failed;
+    const struct plx_report *report = &supervisor->engine.last_report;
+    const bool killed_outside = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !supervisor->engine.has_failed;
 
     plx_log(LOG_WARNING, "%s; restarting in %.1f s%s", sentence->text, pause_s(supervisor),
             supervisor->plan.config.source.type == PLX_SOURCE_REPLAY ? ", and the recording starts again at its first pair"
                                                                      : "");
     plx_blackbox_save(&supervisor->blackbox, "engine-died");
-    if (!supervisor->engine_failed) /* else the reason of the kill says more */
+    if (!supervisor->engine.has_failed) /* else the reason of the kill says more */
         supervisor->degraded_reason = *sentence;
     if (killed_outside || (report->kind == PLX_REPORT_FAILED && !report->gpu_lost))
         plx_supervisor_keep_waiting(supervisor);
@@ -119,16 +119,17 @@ void plx_engine_exit_report(struct plx_supervisor *supervisor, int status, const
 
 void plx_engine_exit_count_gpu_loss(struct plx_supervisor *supervisor, int status)
 {
-    const struct plx_report *report = &supervisor->last_report;
-    struct plx_gpu_fallback *gpu_fallback = &supervisor->gpu_fallback;
+    const struct plx_report *report = &supervisor->engine.last_report;
+    struct plx_gpu_fallback *gpu_fallback = &supervisor->gpu.fallback;
     int64_t since_ns;
     const struct plx_engine_end end = {
         .failed = report->kind == PLX_REPORT_FAILED,
         .gpu_lost = report->gpu_lost,
         .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-        .hung = supervisor->engine_failed,
-        .doing = supervisor->engine_failed ? plx_recovery_activity(&supervisor->recovery)->doing
-                                           : plx_heartbeat_read(&supervisor->heartbeats->thread[PLX_THREAD_WORK], &since_ns),
+        .hung = supervisor->engine.has_failed,
+        .doing = supervisor->engine.has_failed
+                     ? plx_recovery_activity(&supervisor->recovery)->doing
+                     : plx_heartbeat_read(&supervisor->engine.heartbeats->thread[PLX_THREAD_WORK], &since_ns),
     };
 
     if (gpu_fallback->active || !plx_engine_expects_gpu(supervisor) || !plx_gpu_fallback_is_loss(&end))
@@ -138,6 +139,6 @@ void plx_engine_exit_count_gpu_loss(struct plx_supervisor *supervisor, int statu
         return;
     plx_log(LOG_ERR, "the GPU was lost %d times; the CPU replaces it, and the GPU is probed in %d s", gpu_fallback->losses,
             (int)(gpu_fallback->pause_ns / PLX_NS_PER_S));
-    plx_say(&supervisor->fallback_reason, "the GPU was lost %d times, and the CPU replaces it: %s", gpu_fallback->losses,
+    plx_say(&supervisor->gpu.reason, "the GPU was lost %d times, and the CPU replaces it: %s", gpu_fallback->losses,
             supervisor->degraded_reason.text);
 }

@@ -18,7 +18,7 @@ static int probe_main(void *argument, int report_fd)
     plx_supervisor_close_in_child(supervisor);
     return supervisor->probe.kind == PLX_PROBE_GPU
                ? plx_engine_probe_gpu(report_fd)
-               : plx_engine_probe(&supervisor->candidate.config, supervisor->publisher.frame_bytes, report_fd);
+               : plx_engine_probe(&supervisor->reload.candidate.config, supervisor->publisher.frame_bytes, report_fd);
 }
 
 /* The first answer counts. */

@@ -22,15 +22,15 @@ static void note(const char *sentence)
     plx_log(LOG_WARNING, "%s", sentence);
 }
 
-static int make_region(const struct plx_config *config, uint32_t frame_bytes, struct plx_shared_region **ret_region,
+static int make_region(const struct plx_config *config, uint32_t frame_bytes, struct plx_shm **ret_shm,
                        struct plx_error_message *message)
 {
-    const struct plx_region_options options = {
-        .epoch = (uint64_t)plx_now_ns(), /* increases with every region; no client outlives a reboot */
+    const struct plx_shm_options options = {
+        .epoch = (uint64_t)plx_now_ns(), /* increases with every memory; no client outlives a reboot */
         .slots = config->publish.slots,
         .frame_bytes = frame_bytes,
     };
-    return plx_region_create(&options, ret_region, message);
+    return plx_shm_create(&options, ret_shm, message);
 }
 
 /* The user who may give hints. NOT_FOUND. */
@@ -62,9 +62,9 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
 
     int result = hints ? find_hint_user(config, &clients_options.hint_user, message) : 0;
     if (result == 0)
-        result = make_region(config, frame_bytes, &publisher->region, message);
+        result = make_region(config, frame_bytes, &publisher->shm, message);
     if (result == 0)
-        result = plx_clients_create(&clients_options, publisher->region, &publisher->clients, message);
+        result = plx_clients_create(&clients_options, publisher->shm, &publisher->clients, message);
     if (result < 0) {
         plx_publisher_close(publisher);
         return result;
@@ -87,25 +87,25 @@ int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_conf
 
 void plx_publisher_discard(struct plx_publisher *publisher)
 {
-    plx_region_destroy(publisher->next);
+    plx_shm_destroy(publisher->next);
     publisher->next = NULL;
 }
 
 bool plx_publisher_promote(struct plx_publisher *publisher)
 {
-    struct plx_shared_region *old = publisher->region;
+    struct plx_shm *old = publisher->shm;
 
     if (!publisher->next)
         return false;
-    publisher->region = publisher->next;
+    publisher->shm = publisher->next;
     publisher->next = NULL;
     publisher->frame_bytes = publisher->next_bytes;
-    publisher->state = PLX_STATE_STARTING; /* the state of a new region: all of it is published again */
+    publisher->state = PLX_STATE_STARTING; /* the state of a new memory: all of it is published again */
     publisher->health = 0;
     publisher->reason = (struct plx_error_message){""};
-    plx_region_hand_over(old);
-    plx_clients_set_region(publisher->clients, publisher->region);
-    plx_region_destroy(old);
+    plx_shm_hand_over(old);
+    plx_clients_set_region(publisher->clients, publisher->shm);
+    plx_shm_destroy(old);
     return true;
 }
 
@@ -114,7 +114,7 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
 {
     if (!publisher->clients)
         return 0;
-    const uint64_t epoch = plx_region_epoch(publisher->region);
+    const uint64_t epoch = plx_shm_epoch(publisher->shm);
     const bool lost = plx_self_client_check(&publisher->self, socket_path, epoch, now_ns) == PLX_SELF_UNREACHABLE;
     if (!lost && now_ns - publisher->checked_ns < CHECK_PERIOD_NS)
         return 0;
@@ -140,7 +140,7 @@ void plx_publisher_close(struct plx_publisher *publisher)
     if (publisher->clients)
         plx_self_client_close(&publisher->self);
     plx_clients_destroy(publisher->clients);
-    plx_region_destroy(publisher->region);
+    plx_shm_destroy(publisher->shm);
     *publisher = (struct plx_publisher){
         .state = PLX_STATE_STARTING, .config = publisher->config, .hint = publisher->hint, .context = publisher->context};
 }
@@ -153,25 +153,25 @@ void plx_publisher_close_in_child(struct plx_publisher *publisher)
     publisher->clients = NULL;
     if (!publisher->next)
         return;
-    plx_region_destroy(publisher->region); /* else its memory would stay as long as this process */
-    publisher->region = publisher->next;
+    plx_shm_destroy(publisher->shm); /* else its memory would stay as long as this process */
+    publisher->shm = publisher->next;
     publisher->next = NULL;
 }
 
 void plx_publisher_set_reason(struct plx_publisher *publisher, const char *reason)
 {
-    if (!publisher->region || strcmp(reason, publisher->reason.text) == 0)
+    if (!publisher->shm || strcmp(reason, publisher->reason.text) == 0)
         return;
-    plx_region_set_reason(publisher->region, reason);
+    plx_shm_set_reason(publisher->shm, reason);
     snprintf(publisher->reason.text, sizeof publisher->reason.text, "%s", reason);
 }
 
 bool plx_publisher_set_state(struct plx_publisher *publisher, enum plx_state state, uint32_t health)
 {
-    if (!publisher->region || (state == publisher->state && health == publisher->health))
+    if (!publisher->shm || (state == publisher->state && health == publisher->health))
         return false;
-    plx_region_set_state(publisher->region, state, health);
-    plx_clients_notify(publisher->clients, plx_ring_newest(publisher->region));
+    plx_shm_set_state(publisher->shm, state, health);
+    plx_clients_notify(publisher->clients, plx_ring_newest(publisher->shm));
     publisher->state = state;
     publisher->health = health;
     return true;

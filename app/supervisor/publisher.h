@@ -7,15 +7,15 @@
 
 #include "app/publish/clients.h"
 #include "app/publish/listener.h"
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 #include "config/config.h"
 
 /* Zeroed = closed. */
 struct plx_publisher {
-    struct plx_shared_region *region; /* the region that clients have */
-    struct plx_shared_region *next;   /* a new region, until its engine has published; NULL = none */
+    struct plx_shm *shm;  /* the memory that clients have */
+    struct plx_shm *next; /* a new one, until its engine has published; NULL = none */
     struct plx_clients *clients;
-    uint32_t frame_bytes;            /* frame size of region */
+    uint32_t frame_bytes;            /* of a frame there */
     uint32_t next_bytes;             /* frame size of next */
     enum plx_state state;            /* the published state */
     uint32_t health;                 /* the published health */
@@ -28,19 +28,19 @@ struct plx_publisher {
     struct plx_error_message repair_error; /* the logged error of a failed repair; "" = none */
 };
 
-/* Makes region and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
+/* Makes memory and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
  * publisher->config(publisher->context), and hints go to publisher->hint, see struct plx_clients_options. Closed on failure.
- * Errors as plx_region_create, plx_clients_create. */
+ * Errors as plx_shm_create, plx_clients_create. */
 int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
                        struct plx_error_message *message);
 
-/* Makes a second region, for engines started from now on, if frames of FRAME_BYTES need one. Clients keep theirs. Unchanged on
- * failure. Errors as plx_region_create. */
+/* Makes a second memory, for engines started from now on, if frames of FRAME_BYTES need one. Clients keep theirs. Unchanged on
+ * failure. Errors as plx_shm_create. */
 int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
                           struct plx_error_message *message);
-/* Replaces the region with the second one: clients reattach to it. False if there is no second region. */
+/* Replaces the memory with the second one: clients reattach to it. False if there is none. */
 bool plx_publisher_promote(struct plx_publisher *publisher);
-/* Destroys the second region: engines started from now on fill the one that clients have. */
+/* Destroys the second memory: engines started from now on fill the one that clients have. */
 void plx_publisher_discard(struct plx_publisher *publisher);
 
 /* Checks, in each iteration, that clients can attach: checks socket and lock, attaches as a client, and makes again what is
@@ -51,7 +51,7 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
 /* Closes the socket and destroys the regions. */
 void plx_publisher_close(struct plx_publisher *publisher);
 
-/* For a forked process, first of all: closes the socket and the clients, and keeps only the region that the process fills. */
+/* For a forked process, first of all: closes the socket and the clients, and keeps only the memory that the process fills. */
 void plx_publisher_close_in_child(struct plx_publisher *publisher);
 
 /* Publishes the reason of the state; call it before plx_publisher_set_state. */

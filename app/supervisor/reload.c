@@ -44,10 +44,10 @@ void plx_reload_confirm(struct plx_supervisor *supervisor, bool away)
     const struct plx_reload *reload = &supervisor->reload;
 
     /* An engine that failed may still publish between SIGTERM and its end. */
-    if (reload->phase != PLX_RELOAD_STARTING || supervisor->engine_failed || (away && reload->must_publish))
+    if (reload->phase != PLX_RELOAD_STARTING || supervisor->engine.has_failed || (away && reload->must_publish))
         return;
     const bool resized = plx_publisher_promote(&supervisor->publisher);
-    plx_region_set_restarts(supervisor->publisher.region, (uint32_t)supervisor->recovery.deaths);
+    plx_shm_set_restarts(supervisor->publisher.shm, (uint32_t)supervisor->recovery.deaths);
     plx_reload_accept(supervisor, resized ? "; frames have another size, in a new shared memory" : "");
 }
 

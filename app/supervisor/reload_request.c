@@ -10,11 +10,12 @@
 /* The candidate differs only in keys that a running engine can change. */
 static void apply(struct plx_supervisor *supervisor)
 {
-    const struct plx_engine_command command = {.kind = PLX_COMMAND_EXPOSURE, .exposure = supervisor->candidate.config.exposure};
+    const struct plx_engine_command command = {.kind = PLX_COMMAND_EXPOSURE,
+                                               .exposure = supervisor->reload.candidate.config.exposure};
 
-    supervisor->plan.config = supervisor->candidate.config;
-    if (supervisor->engine.pid > 0)
-        plx_engine_command_send(supervisor->engine.report_fd, &command);
+    supervisor->plan.config = supervisor->reload.candidate.config;
+    if (supervisor->engine.child.pid > 0)
+        plx_engine_command_send(supervisor->engine.child.report_fd, &command);
     plx_reload_accept(supervisor, "");
 }
 
@@ -22,7 +23,7 @@ static void apply(struct plx_supervisor *supervisor)
 static void adopt(struct plx_supervisor *supervisor)
 {
     struct plx_reload *reload = &supervisor->reload;
-    const struct plx_plan *candidate = &supervisor->candidate;
+    const struct plx_plan *candidate = &supervisor->reload.candidate;
     const enum plx_state state = supervisor->recovery.state;
     struct plx_error_message message;
 
@@ -46,7 +47,7 @@ static bool reads_calibration(const struct plx_config *config)
 
 static bool needs_engine(const struct plx_supervisor *supervisor)
 {
-    const struct plx_plan *plan = &supervisor->plan, *candidate = &supervisor->candidate;
+    const struct plx_plan *plan = &supervisor->plan, *candidate = &supervisor->reload.candidate;
     const char *key;
 
     return !plx_config_reloadable(&plan->config, &candidate->config, &key) ||
@@ -65,15 +66,15 @@ static void refuse_key(struct plx_supervisor *supervisor, const char *key)
 
 static void begin(struct plx_supervisor *supervisor)
 {
-    const struct plx_config *config = &supervisor->plan.config, *candidate = &supervisor->candidate.config;
+    const struct plx_config *config = &supervisor->plan.config, *candidate = &supervisor->reload.candidate.config;
     struct plx_error_message message;
     const char *key;
 
     supervisor->reload.requested = false;
     plx_notify_reloading();
-    if (plx_config_read(supervisor->config_source, &supervisor->candidate.config, &message) < 0) {
+    if (plx_config_read(supervisor->config_source, &supervisor->reload.candidate.config, &message) < 0) {
         plx_reload_refuse(supervisor, message.text);
-    } else if (!supervisor->publisher.region) { /* nothing runs yet: the first start still waits */
+    } else if (!supervisor->publisher.shm) { /* nothing runs yet: the first start still waits */
         supervisor->plan.frame_bytes = 0;
         supervisor->recovery.start_ns = supervisor->now_ns;
         plx_reload_accept(supervisor, "; it is tried now");
@@ -96,7 +97,7 @@ void plx_reload_request(struct plx_supervisor *supervisor)
 
 void plx_reload_probed(struct plx_supervisor *supervisor, const struct plx_report *report)
 {
-    struct plx_plan *candidate = &supervisor->candidate;
+    struct plx_plan *candidate = &supervisor->reload.candidate;
     const bool works = report->kind == PLX_REPORT_PLAN;
 
     if (works) {
@@ -127,7 +128,7 @@ void plx_reload_tick(struct plx_supervisor *supervisor)
     if (supervisor->plan.frame_bytes == 0 && supervisor->probe.child.pid == 0 &&
         plx_recovery_wants_engine(recovery, supervisor->now_ns))
         plx_probe_start(supervisor, PLX_PROBE_CONFIG);
-    if (reload->phase == PLX_RELOAD_STARTING && recovery->running && !supervisor->engine_failed &&
+    if (reload->phase == PLX_RELOAD_STARTING && recovery->running && !supervisor->engine.has_failed &&
         supervisor->now_ns - recovery->started_ns > plx_budget_fatal_ns(PLX_WATCHED_START, 0))
         plx_engine_process_give_up(supervisor, "the engine gives no first frame");
 }

@@ -13,7 +13,7 @@ const char *plx_supervisor_reason(const struct plx_supervisor *supervisor)
 {
     if (supervisor->degraded_reason.text[0])
         return supervisor->degraded_reason.text;
-    return supervisor->reload.refusal.text[0] ? supervisor->reload.refusal.text : supervisor->fallback_reason.text;
+    return supervisor->reload.refusal.text[0] ? supervisor->reload.refusal.text : supervisor->gpu.reason.text;
 }
 
 void plx_supervisor_publish_state(struct plx_supervisor *supervisor)
@@ -94,7 +94,7 @@ void plx_supervisor_close_in_child(struct plx_supervisor *supervisor)
 {
     plx_publisher_close_in_child(&supervisor->publisher);
     plx_config_text_close(&supervisor->config_text);
-    plx_child_close_in_child(&supervisor->engine);
+    plx_child_close_in_child(&supervisor->engine.child);
     plx_child_close_in_child(&supervisor->probe.child);
     plx_blackbox_close_in_child(&supervisor->blackbox);
     close(supervisor->event_fd); /* sd-event itself must not be used after a fork */

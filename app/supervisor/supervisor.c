@@ -37,7 +37,7 @@ static int handle_child(sd_event_source *source, const struct signalfd_siginfo *
 
     (void)source;
     (void)info;
-    if (plx_child_reap(&supervisor->engine, &status))
+    if (plx_child_reap(&supervisor->engine.child, &status))
         plx_engine_process_reaped(supervisor, status);
     if (plx_child_reap(&supervisor->probe.child, &status))
         plx_probe_reaped(supervisor, status);
@@ -50,21 +50,21 @@ static void publish_status(struct plx_supervisor *supervisor)
     const struct plx_recovery *recovery = &supervisor->recovery;
     const char *reason = plx_supervisor_reason(supervisor);
     char faults[512], sentence[1280], obstacles[32] = "obstacles unknown, ";
-    const double seconds = (double)(now - supervisor->status_ns) / PLX_NS_PER_S;
+    const double seconds = (double)(now - supervisor->told.since_ns) / PLX_NS_PER_S;
 
     if (seconds * PLX_NS_PER_S < STATUS_PERIOD_NS)
         return;
     plx_health_sentence(recovery->health, faults, sizeof faults);
-    if (now < supervisor->fresh_until_ns && !supervisor->blind)
-        snprintf(obstacles, sizeof obstacles, "%u obstacles, ", supervisor->obstacles);
+    if (now < supervisor->told.fresh_until_ns && !supervisor->told.blind)
+        snprintf(obstacles, sizeof obstacles, "%u obstacles, ", supervisor->told.obstacles);
     const char *note = plx_source_note(supervisor->plan.config.source.type);
     snprintf(sentence, sizeof sentence, "%s: %.0f pairs/s, %s%d clients, %s%s%s%s%s", plx_state_word(recovery->state),
-             supervisor->frames / seconds, obstacles,
+             supervisor->told.frames / seconds, obstacles,
              supervisor->publisher.clients ? plx_clients_count(supervisor->publisher.clients) : 0, faults, *note ? ", " : "",
              note, *reason ? "; " : "", reason);
     plx_notify_status(&supervisor->notify, sentence);
-    supervisor->status_ns = now;
-    supervisor->frames = 0;
+    supervisor->told.since_ns = now;
+    supervisor->told.frames = 0;
 }
 
 static void check_socket(struct plx_supervisor *supervisor)
@@ -78,7 +78,7 @@ static void check_socket(struct plx_supervisor *supervisor)
 /* The probe's answer about the GPU that was lost. */
 static void gpu_probed(struct plx_supervisor *supervisor, bool works, const char *reason)
 {
-    struct plx_gpu_fallback *gpu_fallback = &supervisor->gpu_fallback;
+    struct plx_gpu_fallback *gpu_fallback = &supervisor->gpu.fallback;
 
     plx_gpu_fallback_probed(gpu_fallback, supervisor->now_ns, works);
     if (works) {
@@ -88,7 +88,7 @@ static void gpu_probed(struct plx_supervisor *supervisor, bool works, const char
     }
     plx_log(LOG_WARNING, "the GPU is still lost, and is probed again in %d s: %s", (int)(gpu_fallback->pause_ns / PLX_NS_PER_S),
             reason);
-    plx_say(&supervisor->fallback_reason, "the GPU is lost, and the CPU replaces it: %s", reason);
+    plx_say(&supervisor->gpu.reason, "the GPU is lost, and the CPU replaces it: %s", reason);
 }
 
 static void take_probe_answer(struct plx_supervisor *supervisor)
@@ -108,7 +108,7 @@ static void probe_gpu(struct plx_supervisor *supervisor)
 {
     if (!supervisor->stopping && supervisor->probe.child.pid == 0 && supervisor->reload.phase == PLX_RELOAD_NONE &&
         supervisor->plan.config.backend != PLX_BACKEND_CPU &&
-        plx_gpu_fallback_wants_probe(&supervisor->gpu_fallback, supervisor->now_ns))
+        plx_gpu_fallback_wants_probe(&supervisor->gpu.fallback, supervisor->now_ns))
         plx_probe_start(supervisor, PLX_PROBE_GPU);
 }
 
@@ -127,7 +127,7 @@ static void tick_blackbox(struct plx_supervisor *supervisor)
 {
     struct plx_blackbox *blackbox = &supervisor->blackbox;
 
-    if (plx_blackbox_tick(blackbox, supervisor->heartbeats) &&
+    if (plx_blackbox_tick(blackbox, supervisor->engine.heartbeats) &&
         plx_child_start(&blackbox->copier, "parallax-copier", copier_main, supervisor) < 0)
         plx_log(LOG_WARNING, "no copy of the black box: the system is out of processes, memory or descriptors");
 }
@@ -173,10 +173,10 @@ static int pass_hint(void *context, const struct plx_motion_hint *hint)
     struct plx_supervisor *supervisor = context;
     const struct plx_engine_command command = {.kind = PLX_COMMAND_HINT, .hint = *hint};
 
-    if (supervisor->engine.pid <= 0 || supervisor->hints >= HINTS_A_FRAME ||
-        plx_engine_command_send(supervisor->engine.report_fd, &command) < 0)
+    if (supervisor->engine.child.pid <= 0 || supervisor->told.hints >= HINTS_A_FRAME ||
+        plx_engine_command_send(supervisor->engine.child.report_fd, &command) < 0)
         return PLX_ERR_BUSY;
-    supervisor->hints++;
+    supervisor->told.hints++;
     return 0;
 }
 
@@ -196,11 +196,11 @@ static int block_signals(void)
 
 static int open_loop(struct plx_supervisor *supervisor)
 {
-    void *page = mmap(NULL, sizeof *supervisor->heartbeats, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *page = mmap(NULL, sizeof *supervisor->engine.heartbeats, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (page == MAP_FAILED)
         return PLX_ERR_NOMEM;
-    supervisor->heartbeats = page;
+    supervisor->engine.heartbeats = page;
     if (block_signals() < 0 || sd_event_new(&supervisor->event) < 0 ||
         sd_event_add_signal(supervisor->event, NULL, SIGTERM, handle_signal, supervisor) < 0 ||
         sd_event_add_signal(supervisor->event, NULL, SIGINT, handle_signal, supervisor) < 0 ||
@@ -253,8 +253,8 @@ int plx_supervise(const struct plx_config_source *config_source, const struct pl
         .config_source = config_source,
         .wait = wait,
         .plan.config = *config,
-        .candidate.config = *config,
-        .engine = PLX_CHILD_NONE,
+        .reload.candidate.config = *config,
+        .engine.child = PLX_CHILD_NONE,
         .probe.child = PLX_CHILD_NONE,
         .blackbox.copier = PLX_CHILD_NONE,
         .publisher = {.config = config_in_force, .hint = pass_hint, .context = &supervisor},
@@ -281,6 +281,6 @@ int plx_supervise(const struct plx_config_source *config_source, const struct pl
     plx_publisher_close(&supervisor.publisher);
     plx_config_text_close(&supervisor.config_text);
     sd_event_unref(supervisor.event);
-    munmap(supervisor.heartbeats, sizeof *supervisor.heartbeats);
+    munmap(supervisor.engine.heartbeats, sizeof *supervisor.engine.heartbeats);
     return supervisor.exit_code;
 }

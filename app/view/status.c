@@ -6,11 +6,11 @@
 
 #include <parallax/error.h>
 
+#include "app/tune.h"
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
-#include "gpu/gpu.h"
 
 int plx_status_read(struct plx_client *client, struct plx_status *status)
 {
@@ -32,13 +32,6 @@ void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS
     char faults[512];
     plx_health_sentence(status->health, faults, sizeof faults);
     snprintf(ret_text, PLX_FAULTS_TEXT, "%s%s%s", faults, *note ? "; " : "", note);
-}
-
-const char *plx_schedule_name(uint32_t schedule)
-{
-    const int choice = (int)(schedule & 0xFFFF) - 1;
-    const char *name = plx_gpu_schedule_name(choice);
-    return choice < 0 ? NULL : name ? name : "unknown";
 }
 
 void plx_status_print_age(const struct plx_status *status)
@@ -100,7 +93,7 @@ static cJSON *ground_json(const struct plx_ground_info *ground)
 
 static void add_service(cJSON *item, const struct plx_status *status)
 {
-    const char *schedule = plx_schedule_name(status->schedule);
+    const char *schedule = plx_tune_schedule_name(status->schedule);
     cJSON_AddStringToObject(item, "state", plx_state_word(status->state));
     cJSON_AddItemToObject(item, "health", plx_json_health(status->health));
     cJSON_AddStringToObject(item, "reason", status->reason);

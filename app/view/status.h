@@ -7,7 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "app/view/frame_stats.h"
 
@@ -32,9 +32,6 @@ int plx_status_read(struct plx_client *client, struct plx_status *status);
 
 /* The faults, and a note if the pictures do not come from cameras: "no faults; simulated pictures". */
 void plx_status_faults(const struct plx_status *status, char ret_text[PLX_FAULTS_TEXT]);
-
-/* The name of the GPU's schedule, from plx_gpu_schedule; NULL on the CPU. */
-const char *plx_schedule_name(uint32_t schedule);
 
 /* Prints to standard output, for use without a frame: "no frames, the last picture is 7.3 s old" */
 void plx_status_print_age(const struct plx_status *status);

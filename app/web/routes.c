@@ -10,6 +10,7 @@
 #include "app/web/access.h"
 #include "app/web/assets.h"
 #include "app/web/files.h"
+#include "core/base/words.h"
 
 static struct plx_web_buffer *copy_of(const char *data, size_t bytes)
 {
@@ -34,6 +35,15 @@ static void answer_json(struct plx_web_connection *connection, bool head, cJSON 
     plx_web_answer(connection, head, text ? 200 : 503, "", "application/json", text ? copy_of(text, strlen(text)) : NULL);
     cJSON_free(text);
     cJSON_Delete(item);
+}
+
+/* {NAME: what to do}, for each health flag. */
+static cJSON *faults_json(void)
+{
+    cJSON *faults = cJSON_CreateObject();
+    for (int bit = 0; bit < PLX_HEALTH_FLAGS; bit++)
+        cJSON_AddStringToObject(faults, plx_health_name(bit), plx_health_advice(bit));
+    return faults;
 }
 
 static void answer_metrics(const struct plx_web_site *site, struct plx_web_connection *connection, bool head)
@@ -95,6 +105,8 @@ void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *c
         answer_json(connection, request->head, plx_status_json(site->status));
     else if (strcmp(request->path, "/metrics") == 0)
         answer_metrics(site, connection, request->head);
+    else if (strcmp(request->path, "/faults.json") == 0)
+        answer_json(connection, request->head, faults_json());
     else if (strcmp(request->path, "/files.json") == 0)
         answer_json(connection, request->head,
                     plx_web_files_json(site->config->blackbox.directory, site->config->recorder.directory));

@@ -4,6 +4,7 @@
  *   /                   the page and its files
  *   /status.json        as `parallax status --json`
  *   /metrics            as `parallax metrics`
+ *   /faults.json        {NAME: what to do}, for each health flag
  *   /files.json         {"blackbox": [...], "recordings": [...]}, see app/web/files.h
  *   /blackbox/NAME      one of them
  *   /recordings/NAME    likewise

@@ -59,26 +59,13 @@ struct budget {
 static const struct budget fresh = {250, 3};
 #define FRESH_LIMIT_MS 3000
 
-#define STAGE(word) "stage " word, {100, 2}, {1000, 5}, PLX_HEALTH_LATE
+#define STAGE_ROW(NAME, word) [PLX_STAGE_##NAME] = {"stage " word, {100, 2}, {1000, 5}, PLX_HEALTH_LATE},
 
 static const struct {
     const char *name;
     struct budget warn, fatal;
     uint32_t health;
 } budgets[PLX_WATCHED_COUNT] = {
-    [PLX_STAGE_CONVERT] = {STAGE("convert")},
-    [PLX_STAGE_HISTOGRAM] = {STAGE("histogram")},
-    [PLX_STAGE_RECTIFY] = {STAGE("rectify")},
-    [PLX_STAGE_PREFILTER] = {STAGE("prefilter")},
-    [PLX_STAGE_CENSUS] = {STAGE("census")},
-    [PLX_STAGE_SGM] = {STAGE("sgm")},
-    [PLX_STAGE_CHECK] = {STAGE("check")},
-    [PLX_STAGE_REFINE] = {STAGE("refine")},
-    [PLX_STAGE_GROUND] = {STAGE("ground")},
-    [PLX_STAGE_COLUMNS] = {STAGE("columns")},
-    [PLX_STAGE_OBSTACLES] = {STAGE("obstacles")},
-    [PLX_STAGE_MOTION] = {STAGE("motion")},
-    [PLX_STAGE_TRACKS] = {STAGE("tracks")},
     [PLX_WATCHED_SOURCE] = {"the source", {250, 0}, {1000, 5}, PLX_HEALTH_LATE}, /* its loop takes 100 ms at most */
     [PLX_WATCHED_PUBLISH] = {"publishing", {100, 2}, {1000, 5}, PLX_HEALTH_LATE},
     [PLX_WATCHED_START] = {"the start", {5000, 0}, {15000, 0}, PLX_HEALTH_LATE},
@@ -92,7 +79,7 @@ static const struct {
     /* No frame waits for the sensors: logged, not flagged. */
     [PLX_WATCHED_SENSORS] = {"reading the system's sensors", {2000, 0}, {NEVER_MS, 0}, 0},
     [PLX_WATCHED_IDLE] = {"nothing", {NEVER_MS, 0}, {NEVER_MS, 0}, 0},
-};
+    PLX_STAGE_TABLE(STAGE_ROW)};
 
 static const char *const threads[PLX_THREAD_COUNT] = {
     [PLX_THREAD_WORK] = "the working thread",         [PLX_THREAD_CAMERAS] = "the thread of the cameras",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checksum that detects a torn read of the reason in shared memory (include/parallax/region.h). */
+/* A checksum that detects a torn read of the reason in shared memory (include/parallax/shm.h). */
 #ifndef PLX_CORE_BASE_REASON_H
 #define PLX_CORE_BASE_REASON_H
 
 #include <stdint.h>
 
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #define PLX_REASON_WORDS (PLX_REASON_BYTES / 8)
 

@@ -7,10 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <parallax/vocabulary.h>
 #include <parallax/words.h>
 
 #define PLX_BLIND_SENTENCE 128 /* bytes that hold every plx_blind_sentence */
-#define PLX_HEALTH_FLAGS 19    /* bits of enum plx_health that have a meaning, from bit 0 on */
+
+/* Bits of enum plx_health that have a meaning, from bit 0 on. */
+#define PLX_HEALTH_ONE(...) +1
+#define PLX_HEALTH_FLAGS (PLX_HEALTH_TABLE(PLX_HEALTH_ONE))
 
 const char *plx_clock_word(uint32_t clock);   /* "monotonic" */
 const char *plx_memory_word(uint32_t memory); /* "userptr", "dmabuf", "mmap"; "none" without a camera */
@@ -18,6 +22,7 @@ const char *plx_memory_word(uint32_t memory); /* "userptr", "dmabuf", "mmap"; "n
 /* Longer forms, as parts of a sentence. */
 const char *plx_memory_words(uint32_t memory); /* "one copy (MMAP)" */
 const char *plx_health_words(int bit);         /* "left camera lost" */
+const char *plx_health_advice(int bit);        /* what to do: a sentence or two */
 const char *plx_blind_words(int bit);          /* "no ground was found" */
 const char *plx_source_note(uint32_t source);  /* "simulated pictures", "recorded pictures"; "" for pictures of a camera */
 

@@ -72,7 +72,7 @@ static inline bool plx_columns_ok(const struct plx_image *disparity, const struc
            (params->disparities == 64 || params->disparities == 128 || params->disparities == 256);
 }
 
-PLX_BOTH int plx_clamp(int64_t value, int limit)
+PLX_BOTH int plx_cell_clamp(int64_t value, int limit)
 {
     return (int)(value < -limit ? -limit : value > limit ? limit : value);
 }
@@ -115,7 +115,7 @@ PLX_BOTH int plx_cell_median(const struct plx_columns_params *params, uint16_t p
         }
     for (int i = 0; i < PLX_CELL_PIXELS; i++)
         value = i == valid / 2 ? pixel[i] : value;
-    return valid < 3 ? PLX_CELL_UNKNOWN : plx_clamp((int64_t)value - params->mask.infinity, PLX_CELL_LIMIT);
+    return valid < 3 ? PLX_CELL_UNKNOWN : plx_cell_clamp((int64_t)value - params->mask.infinity, PLX_CELL_LIMIT);
 }
 
 /* Value of the cell in COLUMN whose rows of the image are FIRST and SECOND; SECOND NULL below the image. */
@@ -136,7 +136,7 @@ PLX_BOTH int plx_cell_ground(const struct plx_columns_params *params, const stru
 {
     const int64_t here = ground->a * (PLX_CELL_WIDTH * column + PLX_CELL_WIDTH / 2) +
                          ground->b * (PLX_CELL_HEIGHT * row + PLX_CELL_HEIGHT / 2) + ground->c;
-    return plx_clamp((here >> 16) - params->mask.infinity, PLX_CELL_LIMIT);
+    return plx_cell_clamp((here >> 16) - params->mask.infinity, PLX_CELL_LIMIT);
 }
 
 /* g of the ground raised by K / 32 of the camera's height. At most 19,417 either side. */

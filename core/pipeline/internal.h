@@ -105,6 +105,9 @@ int plx_step_ground(struct plx_frame_context *context);
 int plx_step_columns(struct plx_frame_context *context);
 int plx_step_obstacles(struct plx_frame_context *context);
 
+/* The stage that completes plane ID; where the strict disparity has more steps than the check, that of DISPARITY is refine. */
+enum plx_stage plx_pipeline_plane_stage(enum plx_plane_id id);
+
 /* One eye's rows of the histogram plane. */
 static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)
 {

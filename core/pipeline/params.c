@@ -3,8 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/ground/columns.h"
-#include "core/pipeline/pipeline.h"
+#include "core/pipeline/internal.h"
 
 #define PAGE 4096u
 #define ROW_ALIGNMENT 64u /* bytes: a cache line, and enough for every vector unit */
@@ -106,39 +105,96 @@ int plx_pipeline_params_check(const struct plx_pipeline_params *params, int widt
     return result == 0 ? check_combinations(params, width, ret_error) : result;
 }
 
+/* --- planes --------------------------------------------------------------------------------------------------------------- */
+
+enum shape { PICTURE, HISTOGRAMS, ONE_ROW_OF_COLUMNS, ONE_ROW_A_COLUMN };
+
+static bool always(const struct plx_pipeline_params *params)
+{
+    (void)params;
+    return true;
+}
+
+static bool has_dense(const struct plx_pipeline_params *params)
+{
+    return params->refine && params->dense;
+}
+
+static bool has_confidence(const struct plx_pipeline_params *params)
+{
+    return params->refine && params->confidence;
+}
+
+static bool has_labels(const struct plx_pipeline_params *params)
+{
+    return params->obstacles;
+}
+
+static bool has_right(const struct plx_pipeline_params *params)
+{
+    return params->right;
+}
+
+static bool has_columns(const struct plx_pipeline_params *params)
+{
+    return params->columns;
+}
+
+/* Each plane: whether a frame has it, whether a raw frame has it, its shape, and the stage that completes it. */
+static const struct plane_rule {
+    bool (*is_on)(const struct plx_pipeline_params *params);
+    bool is_raw;
+    enum shape shape;
+    enum plx_stage stage;
+} rule[PLX_PLANE_COUNT] = {
+    [PLX_PLANE_LEFT] = {always, true, PICTURE, PLX_STAGE_RECTIFY},
+    [PLX_PLANE_DISPARITY] = {always, false, PICTURE, PLX_STAGE_CHECK},
+    [PLX_PLANE_DENSE] = {has_dense, false, PICTURE, PLX_STAGE_REFINE},
+    [PLX_PLANE_FILLED] = {has_dense, false, PICTURE, PLX_STAGE_REFINE},
+    [PLX_PLANE_CONFIDENCE] = {has_confidence, false, PICTURE, PLX_STAGE_REFINE},
+    [PLX_PLANE_LABELS] = {has_labels, false, PICTURE, PLX_STAGE_OBSTACLES},
+    [PLX_PLANE_HISTOGRAM] = {always, true, HISTOGRAMS, PLX_STAGE_HISTOGRAM},
+    [PLX_PLANE_RIGHT] = {has_right, true, PICTURE, PLX_STAGE_RECTIFY},
+    [PLX_PLANE_SCAN] = {has_columns, false, ONE_ROW_OF_COLUMNS, PLX_STAGE_COLUMNS},
+    [PLX_PLANE_STIXELS] = {has_columns, false, ONE_ROW_A_COLUMN, PLX_STAGE_COLUMNS},
+};
+
+enum plx_stage plx_pipeline_plane_stage(enum plx_plane_id id)
+{
+    return rule[id].stage;
+}
+
 static uint32_t round_up(uint32_t value, uint32_t unit)
 {
     return (value + unit - 1) / unit * unit;
 }
 
-/* Width and height of plane ID of images of WIDTH x HEIGHT, elements. */
-static void size_plane(int id, int width, int height, struct plx_plane *plane)
+/* Width and height of images of WIDTH x HEIGHT, elements. */
+static void size_plane(enum shape shape, int width, int height, struct plx_plane *plane)
 {
-    plane->width = (uint32_t)width;
-    plane->height = (uint32_t)height;
-    if (id == PLX_PLANE_HISTOGRAM) {
-        plane->width = PLX_HISTOGRAM_BINS;
-        plane->height = PLX_EYES * (1 + PLX_ZONES * PLX_ZONES);
-    } else if (id == PLX_PLANE_SCAN) {
-        plane->width = (uint32_t)plx_columns_of(width);
-        plane->height = 1;
-    } else if (id == PLX_PLANE_STIXELS) {
-        plane->width = PLX_COLUMN_STIXELS;
-        plane->height = (uint32_t)plx_columns_of(width);
-    }
+    const uint32_t columns = (uint32_t)plx_columns_of(width);
+    const uint32_t size[][2] = {
+        [PICTURE] = {(uint32_t)width, (uint32_t)height},
+        [HISTOGRAMS] = {PLX_HISTOGRAM_BINS, PLX_EYES * (1 + PLX_ZONES * PLX_ZONES)},
+        [ONE_ROW_OF_COLUMNS] = {columns, 1},
+        [ONE_ROW_A_COLUMN] = {PLX_COLUMN_STIXELS, columns},
+    };
+    plane->width = size[shape][0];
+    plane->height = size[shape][1];
 }
 
-/* Lays out the planes that are ON; the others have width 0. */
-static uint32_t lay_out(const bool on[PLX_PLANE_COUNT], int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT])
+/* Lays out the planes that are on with PARAMS (NULL: those of a raw frame); the others have width 0. */
+static uint32_t lay_out(const struct plx_pipeline_params *params, int width, int height,
+                        struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
     uint32_t offset = round_up(sizeof(struct plx_frame), PAGE);
 
     memset(ret_plane, 0, PLX_PLANE_COUNT * sizeof *ret_plane);
     for (int i = 0; i < PLX_PLANE_COUNT; i++) {
-        if (!on[i])
+        if (params ? !rule[i].is_on(params) : !rule[i].is_raw)
             continue;
         struct plx_plane *plane = &ret_plane[i];
-        size_plane(i, width, height, plane);
+        size_plane(rule[i].shape, width, height, plane);
         plane->element = plx_plane_element((enum plx_plane_id)i);
         plane->pitch = round_up(plane->width * plane->element, ROW_ALIGNMENT);
         plane->offset = offset;
@@ -150,23 +206,10 @@ static uint32_t lay_out(const bool on[PLX_PLANE_COUNT], int width, int height, s
 uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,
                              struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
-    const bool on[PLX_PLANE_COUNT] = {
-        [PLX_PLANE_LEFT] = true,
-        [PLX_PLANE_DISPARITY] = true,
-        [PLX_PLANE_DENSE] = params->refine && params->dense,
-        [PLX_PLANE_FILLED] = params->refine && params->dense,
-        [PLX_PLANE_CONFIDENCE] = params->refine && params->confidence,
-        [PLX_PLANE_LABELS] = params->obstacles,
-        [PLX_PLANE_HISTOGRAM] = true,
-        [PLX_PLANE_RIGHT] = params->right,
-        [PLX_PLANE_SCAN] = params->columns,
-        [PLX_PLANE_STIXELS] = params->columns,
-    };
-    return lay_out(on, width, height, ret_plane);
+    return lay_out(params, width, height, ret_plane);
 }
 
 uint32_t plx_pipeline_layout_raw(int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
-    static const bool on[PLX_PLANE_COUNT] = {[PLX_PLANE_LEFT] = true, [PLX_PLANE_HISTOGRAM] = true, [PLX_PLANE_RIGHT] = true};
-    return lay_out(on, width, height, ret_plane);
+    return lay_out(NULL, width, height, ret_plane);
 }

@@ -172,30 +172,25 @@ static void start_frame(struct plx_frame_context *context)
         context->grey[eye] = pipeline->identity[eye] ? context->rectified[eye] : pipeline->grey[eye];
 }
 
+static enum plx_stage completed_by(const struct plx_pipeline *pipeline, enum plx_plane_id id)
+{
+    if (id == PLX_PLANE_DISPARITY && strict_last(pipeline) > PLX_STRICT_CHECK)
+        return PLX_STAGE_REFINE;
+    return plx_pipeline_plane_stage(id);
+}
+
 /* Lists the outputs that the backend copies to the frame, if stages do not write them in place. Returns their number. */
 static int list_outputs(const struct plx_frame_context *context, struct plx_output output[OUTPUTS])
 {
     const struct plx_pipeline *pipeline = context->pipeline;
-    const enum plx_stage completed_by[PLX_PLANE_COUNT] = {
-        [PLX_PLANE_LEFT] = PLX_STAGE_RECTIFY,
-        [PLX_PLANE_RIGHT] = PLX_STAGE_RECTIFY,
-        [PLX_PLANE_HISTOGRAM] = PLX_STAGE_HISTOGRAM,
-        [PLX_PLANE_DISPARITY] = strict_last(pipeline) > PLX_STRICT_CHECK ? PLX_STAGE_REFINE : PLX_STAGE_CHECK,
-        [PLX_PLANE_DENSE] = PLX_STAGE_REFINE,
-        [PLX_PLANE_FILLED] = PLX_STAGE_REFINE,
-        [PLX_PLANE_CONFIDENCE] = PLX_STAGE_REFINE,
-        [PLX_PLANE_LABELS] = PLX_STAGE_OBSTACLES,
-        [PLX_PLANE_SCAN] = PLX_STAGE_COLUMNS,
-        [PLX_PLANE_STIXELS] = PLX_STAGE_COLUMNS,
-    };
     int count = 0;
 
     for (int i = 0; i < PLX_PLANE_COUNT && pipeline->device_planes; i++) {
         const struct plx_plane *plane = &context->frame->plane[i];
         if (plane->width > 0)
             output[count++] =
-                (struct plx_output){completed_by[i], context->plane[i].data, (uint8_t *)context->frame + plane->offset,
-                                    (size_t)plane->pitch * plane->height};
+                (struct plx_output){completed_by(pipeline, (enum plx_plane_id)i), context->plane[i].data,
+                                    (uint8_t *)context->frame + plane->offset, (size_t)plane->pitch * plane->height};
     }
     if (pipeline->params.ground && pipeline->ground != &pipeline->results->ground)
         output[count++] =

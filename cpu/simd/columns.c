@@ -58,7 +58,7 @@ void PLX_KERNEL(cells)(const struct plx_columns_params *params, const uint16_t *
             ret_values[column + lane] =
                 (int16_t)(values[lane] == PLX_DISPARITY_INVALID
                               ? PLX_CELL_UNKNOWN
-                              : plx_clamp((int64_t)values[lane] - params->mask.infinity, PLX_CELL_LIMIT));
+                              : plx_cell_clamp((int64_t)values[lane] - params->mask.infinity, PLX_CELL_LIMIT));
     }
 }
 

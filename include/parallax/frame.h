@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include <parallax/vocabulary.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,101 +27,12 @@ extern "C" {
 
 enum plx_eye { PLX_LEFT = 0, PLX_RIGHT = 1, PLX_EYES = 2 };
 
-/* The planes of a frame; a plane that the configuration switches off has width 0. A frame with PLX_HEALTH_NOT_CALIBRATED is
- * raw: it has LEFT, RIGHT and HISTOGRAM only, and both pictures are as captured, in 8-bit grey. */
-enum plx_plane_id {
-    PLX_PLANE_LEFT,      /* u8  [height][width] rectified left image */
-    PLX_PLANE_DISPARITY, /* u16 [height][width] strict disparity, relative to min_disparity, 0xFFFF = invalid */
-    PLX_PLANE_DENSE,     /* u16 [height][width] dense disparity: occlusions filled along the row */
-    PLX_PLANE_FILLED, /* u8  [height][width] 1 where DENSE holds a filled value, else 0; 0 in a row without any valid pixel */
-    PLX_PLANE_CONFIDENCE, /* u8  [height][width] 0 (none) .. 255 */
-    PLX_PLANE_LABELS,    /* u16 [height][width] 0 = none, n = region n, i.e. the obstacle whose label is n; 0xFFFF = unpublished
-                            region */
-    PLX_PLANE_HISTOGRAM, /* u32 [2 * (1 + 64)][256]: left whole, left zones row by row, right whole, right zones; raw luma */
-    PLX_PLANE_RIGHT,     /* u8  [height][width] rectified right image; off unless publish.right is set (recording needs it) */
-    PLX_PLANE_SCAN,      /* struct plx_scan [1][columns], columns = width / PLX_COLUMN_WIDTH, rounded up */
-    PLX_PLANE_STIXELS,   /* struct plx_stixel [columns][PLX_COLUMN_STIXELS], nearest first, unused ones all 0 */
-    PLX_PLANE_COUNT
-};
-
 struct plx_plane {
     uint32_t offset;        /* bytes from the start of struct plx_frame */
     uint32_t pitch;         /* bytes from one row to the next */
     uint32_t width, height; /* elements */
     uint32_t element;       /* bytes of one element: 1, 2, 4, 8 or 16 */
     uint32_t reserved;
-};
-
-/* What the service is doing. */
-enum plx_state {
-    PLX_STATE_STARTING = 0,
-    PLX_STATE_RUNNING = 1,
-    PLX_STATE_DEGRADED = 2,   /* running, with at least one health flag set */
-    PLX_STATE_RECOVERING = 3, /* no fresh frames; the engine or a camera is being brought back */
-    PLX_STATE_FAILED = 4,
-    PLX_STATE_STOPPED = 5 /* an orderly end */
-};
-
-/* Health flags: a set bit is a fault. */
-enum plx_health {
-    PLX_HEALTH_CAMERA_LOST_LEFT = 1u << 0,
-    PLX_HEALTH_CAMERA_LOST_RIGHT = 1u << 1,
-    PLX_HEALTH_NO_FRAMES = 1u << 2,
-    PLX_HEALTH_DROPPED = 1u << 3,   /* gaps in a camera's sequence numbers */
-    PLX_HEALTH_DESYNC = 1u << 4,    /* left and right were not taken at the same time */
-    PLX_HEALTH_TIMESTAMP = 1u << 5, /* backward or wild timestamps */
-    PLX_HEALTH_FROZEN = 1u << 6,    /* the picture does not change at all */
-    PLX_HEALTH_DARK = 1u << 7,      /* covered, or too dark to see */
-    PLX_HEALTH_OVEREXPOSED = 1u << 8,
-    PLX_HEALTH_BRIGHTNESS_MISMATCH = 1u << 9,
-    PLX_HEALTH_MISALIGNED = 1u << 10, /* rows no longer match: calibration drift */
-    PLX_HEALTH_LATE = 1u << 11,
-    PLX_HEALTH_OVERLOAD = 1u << 12, /* pairs are skipped because processing takes longer than the period */
-    PLX_HEALTH_GPU_FALLBACK = 1u << 13,
-    PLX_HEALTH_GROUND_LOST = 1u << 14,
-    PLX_HEALTH_BUFFER_ERROR = 1u << 15,
-    PLX_HEALTH_NOT_CALIBRATED = 1u << 16,  /* raw mode: the images are not rectified, and there is no disparity */
-    PLX_HEALTH_MEMORY_PRESSURE = 1u << 17, /* the machine is short of memory, and processes wait for it */
-    PLX_HEALTH_HOT = 1u << 18              /* the machine is too hot, or its clocks are throttled */
-};
-
-/* Why a frame cannot show obstacles: where a bit is set, an empty list does not mean that nothing stands there. */
-enum plx_blind {
-    PLX_BLIND_NOT_CALIBRATED = 1u << 0, /* raw mode */
-    PLX_BLIND_OBSTACLES_OFF = 1u << 1,  /* the configuration switches their detection off */
-    PLX_BLIND_NO_GROUND = 1u << 2,      /* they are found by their height above the ground, which is not found */
-    PLX_BLIND_NO_PICTURE = 1u << 3      /* a camera's picture is dark, overexposed or frozen */
-};
-
-/* Where the pictures come from. Only PLX_SOURCE_V4L2 shows the world as it is now. */
-enum plx_source_type { PLX_SOURCE_SYNTHETIC = 0, PLX_SOURCE_REPLAY = 1, PLX_SOURCE_V4L2 = 2 };
-
-enum plx_clock { PLX_CLOCK_MONOTONIC = 0, PLX_CLOCK_REALTIME = 1, PLX_CLOCK_DEVICE = 2, PLX_CLOCK_FILE = 3 };
-
-/* How a camera's pictures come into the memory that is worked on. */
-enum plx_memory {
-    PLX_MEMORY_NONE = 0,    /* no camera */
-    PLX_MEMORY_USERPTR = 1, /* the camera writes there itself */
-    PLX_MEMORY_DMABUF = 2,  /* likewise, through a shared buffer */
-    PLX_MEMORY_MMAP = 3     /* one copy from the driver's memory */
-};
-
-/* Stages whose time is published, in the order of the data. */
-enum plx_stage {
-    PLX_STAGE_CONVERT,
-    PLX_STAGE_HISTOGRAM,
-    PLX_STAGE_RECTIFY,
-    PLX_STAGE_PREFILTER,
-    PLX_STAGE_CENSUS,
-    PLX_STAGE_SGM,
-    PLX_STAGE_CHECK,
-    PLX_STAGE_REFINE,
-    PLX_STAGE_GROUND,
-    PLX_STAGE_COLUMNS,
-    PLX_STAGE_OBSTACLES,
-    PLX_STAGE_MOTION,
-    PLX_STAGE_TRACKS,
-    PLX_STAGE_COUNT
 };
 
 /* One eye's capture. */
@@ -168,11 +81,6 @@ struct plx_pose {
     double translation[3];
 };
 
-enum plx_motion_source {
-    PLX_MOTION_NONE = 0,   /* switched off: all numbers are 0 */
-    PLX_MOTION_VISUAL = 1, /* visual odometry of the left camera */
-};
-
 /* Ego-motion: how the left camera moved. Its axes are the camera's: x right, y down, z forward; metres. */
 struct plx_motion_info {
     uint32_t valid;         /* MOTION and COVARIANCE are known; 0 for the first frame */
@@ -192,19 +100,6 @@ struct plx_motion_info {
 struct plx_motion_hint {
     int64_t from_ns, to_ns; /* CLOCK_MONOTONIC, not negative; compared with capture_ns of the frames */
     struct plx_pose motion; /* then_from_now, as in plx_motion_info; then: at from_ns, now: at to_ns */
-};
-
-enum plx_track_status { PLX_TRACK_NEW = 1, PLX_TRACK_TRACKED = 2, PLX_TRACK_LOST = 3 };
-
-/* Of a track, by its filtered width and height, size_m. A class of measured size: it does not say what the thing is. A class
- * stays while the size is within 15 % of it. */
-enum plx_size_class {
-    PLX_SIZE_UNKNOWN = 0,
-    PLX_SIZE_NARROW = 1, /* narrower than 0.35 m, higher than 1.2 m */
-    PLX_SIZE_MEDIUM = 2, /* up to 1.2 m wide, at least 0.8 m high, and not narrow */
-    PLX_SIZE_LARGE = 3,  /* wider than 1.2 m, up to 6 m; at least 0.8 m high */
-    PLX_SIZE_LOW = 4,    /* up to 6 m wide, lower than 0.8 m */
-    PLX_SIZE_WIDE = 5    /* wider than 6 m, of any height */
 };
 
 struct plx_obstacle {
@@ -256,26 +151,10 @@ struct plx_stixel {
 /* Bytes of an element of plane ID. */
 static inline uint32_t plx_plane_element(enum plx_plane_id id)
 {
-    switch (id) {
-    case PLX_PLANE_LEFT:
-    case PLX_PLANE_RIGHT:
-    case PLX_PLANE_FILLED:
-    case PLX_PLANE_CONFIDENCE:
-        return 1;
-    case PLX_PLANE_DISPARITY:
-    case PLX_PLANE_DENSE:
-    case PLX_PLANE_LABELS:
-        return 2;
-    case PLX_PLANE_HISTOGRAM:
-        return 4;
-    case PLX_PLANE_SCAN:
-        return sizeof(struct plx_scan);
-    case PLX_PLANE_STIXELS:
-        return sizeof(struct plx_stixel);
-    case PLX_PLANE_COUNT:
-        break;
-    }
-    return 0;
+#define PLX_PLANE_BYTES(NAME, type) sizeof(type),
+    static const uint32_t bytes[] = {PLX_PLANE_TABLE(PLX_PLANE_BYTES)};
+#undef PLX_PLANE_BYTES
+    return (unsigned)id < PLX_PLANE_COUNT ? bytes[id] : 0;
 }
 
 struct plx_frame {

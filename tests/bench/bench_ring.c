@@ -35,12 +35,12 @@ static void must(int code, const char *text)
     }
 }
 
-static struct plx_shared_region *make_region(uint32_t frame_bytes)
+static struct plx_shm *make_region(uint32_t frame_bytes)
 {
     struct plx_error_message message = {{0}};
-    struct plx_shared_region *region;
-    const struct plx_region_options options = {.epoch = 1, .slots = 8, .frame_bytes = frame_bytes};
-    must(plx_region_create(&options, &region, &message), message.text);
+    struct plx_shm *region;
+    const struct plx_shm_options options = {.epoch = 1, .slots = 8, .frame_bytes = frame_bytes};
+    must(plx_shm_create(&options, &region, &message), message.text);
     return region;
 }
 
@@ -59,7 +59,7 @@ static double quantile(const int64_t *value, size_t count, double q)
 static void publish_cost(uint32_t bytes)
 {
     static int64_t cost[LOOPS];
-    struct plx_shared_region *region = make_region(bytes);
+    struct plx_shm *region = make_region(bytes);
     int64_t begin = plx_now_ns();
     for (int i = 0; i < LOOPS; i++) {
         int64_t before = plx_now_ns();
@@ -70,7 +70,7 @@ static void publish_cost(uint32_t bytes)
     double mean = (double)(plx_now_ns() - begin) / LOOPS / 1e3;
     qsort(cost, LOOPS, sizeof cost[0], by_size);
     printf("%12.2f %10.3f %10.3f %10.3f\n", bytes / 1048576.0, mean, quantile(cost, LOOPS, 0.5), quantile(cost, LOOPS, 0.99));
-    plx_region_destroy(region);
+    plx_shm_destroy(region);
 }
 
 /* A reader process: writes one latency into LATENCY for each frame that it saw. */
@@ -103,7 +103,7 @@ static void wake_latency(int readers, int crowd, uint64_t frames)
     snprintf(path, sizeof path, "%s/socket", directory);
     snprintf(lock, sizeof lock, "%s.lock", path);
 
-    struct plx_shared_region *region = make_region(sizeof(struct plx_frame));
+    struct plx_shm *region = make_region(sizeof(struct plx_frame));
     struct plx_error_message message = {{0}};
     struct plx_clients *clients;
     const struct plx_clients_options options = {.socket_path = path, .group = "", .max_clients = MAX_READERS};
@@ -142,7 +142,7 @@ static void wake_latency(int readers, int crowd, uint64_t frames)
     printf("%12d %10d %10.1f %10.1f %10.1f %12zu %12.2f\n", readers, waiters.threads, quantile(seen, total, 0.5),
            quantile(seen, total, 0.99), quantile(seen, total, 0.999), missing, quantile(cost, frames, 0.5));
     plx_clients_destroy(clients);
-    plx_region_destroy(region);
+    plx_shm_destroy(region);
     unlink(lock);
     rmdir(directory);
     free(cost);

@@ -3,7 +3,7 @@
  * libFuzzer: any messages on the socket, said to the service by a client and to the client library by a service. The input is
  * packets, each a byte with its length and then its bytes. Whatever was said, the service serves the next client.
  */
-#include <parallax/region.h>
+#include <parallax/shm.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char directory[] = "/tmp/plx-fuzz-XXXXXX", path[64];
-static struct plx_shared_region *region;
+static struct plx_shm *region;
 static struct plx_clients *clients;
 
 static void must(bool fine)
@@ -31,7 +31,7 @@ static void must(bool fine)
 static void close_service(void)
 {
     plx_clients_destroy(clients);
-    plx_region_destroy(region);
+    plx_shm_destroy(region);
     char lock[80];
     snprintf(lock, sizeof lock, "%s.lock", path);
     unlink(lock);
@@ -48,13 +48,13 @@ static int take_hint(void *context, const struct plx_motion_hint *hint)
 
 static void open_service(void)
 {
-    const struct plx_region_options options = {.epoch = 1, .slots = 4, .frame_bytes = sizeof(struct plx_frame)};
+    const struct plx_shm_options options = {.epoch = 1, .slots = 4, .frame_bytes = sizeof(struct plx_frame)};
     struct plx_error_message message;
     must(mkdtemp(directory) != NULL);
     snprintf(path, sizeof path, "%s/s", directory);
     const struct plx_clients_options door = {
         .socket_path = path, .group = "", .max_clients = 2, .hint = take_hint, .hint_user = geteuid()};
-    must(plx_region_create(&options, &region, &message) == 0);
+    must(plx_shm_create(&options, &region, &message) == 0);
     must(plx_clients_create(&door, region, &clients, &message) == 0);
     atexit(close_service);
 }

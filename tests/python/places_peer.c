@@ -18,7 +18,7 @@
 #include "app/publish/clients.h"
 #include "tests/places.h"
 
-static void publish(struct plx_shared_region *region, const struct plx_frame *frame)
+static void publish(struct plx_shm *region, const struct plx_frame *frame)
 {
     struct plx_frame *slot = plx_ring_begin(region);
     memcpy(slot, frame, frame->bytes);
@@ -31,18 +31,18 @@ static void publish(struct plx_shared_region *region, const struct plx_frame *fr
 
 static int serve(const char *socket, const struct plx_frame *frame)
 {
-    const struct plx_region_options options = {.epoch = 1, .slots = 4, .frame_bytes = frame->bytes};
+    const struct plx_shm_options options = {.epoch = 1, .slots = 4, .frame_bytes = frame->bytes};
     const struct plx_clients_options clients_options = {.socket_path = socket, .group = "", .max_clients = 8};
     struct plx_error_message message = {""};
-    struct plx_shared_region *region = NULL;
+    struct plx_shm *region = NULL;
     struct plx_clients *clients = NULL;
 
-    int code = plx_region_create(&options, &region, &message);
+    int code = plx_shm_create(&options, &region, &message);
     if (code == 0)
         code = plx_clients_create(&clients_options, region, &clients, &message);
     if (code == 0) {
         struct pollfd events[] = {{STDIN_FILENO, POLLIN, 0}, {plx_clients_fd(clients), POLLIN, 0}};
-        plx_region_set_state(region, PLX_STATE_RUNNING, 0);
+        plx_shm_set_state(region, PLX_STATE_RUNNING, 0);
         do {
             publish(region, frame);
             plx_clients_handle(clients);
@@ -52,7 +52,7 @@ static int serve(const char *socket, const struct plx_frame *frame)
         fprintf(stderr, "places_peer: %s\n", message.text);
     }
     plx_clients_destroy(clients);
-    plx_region_destroy(region);
+    plx_shm_destroy(region);
     return code == 0 ? 0 : 1;
 }
 

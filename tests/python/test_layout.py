@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,11 +14,9 @@ import parallax_stereo
 from parallax_stereo import _layout, errors, flags
 
 SOURCE = pathlib.Path(os.environ["PLX_SOURCE_DIR"])
-ENUMS = {"plx_plane_id": ("PLX_PLANE_", flags.Plane), "plx_state": ("PLX_STATE_", flags.State),
-         "plx_health": ("PLX_HEALTH_", flags.Health), "plx_source_type": ("PLX_SOURCE_", flags.Source),
-         "plx_clock": ("PLX_CLOCK_", flags.Clock), "plx_memory": ("PLX_MEMORY_", flags.Memory),
-         "plx_stage": ("PLX_STAGE_", flags.Stage), "plx_motion_source": ("PLX_MOTION_", flags.MotionSource),
-         "plx_track_status": ("PLX_TRACK_", flags.TrackStatus), "plx_size_class": ("PLX_SIZE_", flags.SizeClass)}
+ENUMS = {"PLANE": flags.Plane, "STATE": flags.State, "HEALTH": flags.Health, "BLIND": flags.Blindness, "SOURCE": flags.Source,
+         "CLOCK": flags.Clock, "MEMORY": flags.Memory, "STAGE": flags.Stage, "MOTION": flags.MotionSource,
+         "TRACK": flags.TrackStatus, "SIZE": flags.SizeClass}
 CONSTANTS = {"PLX_MAX_OBSTACLES": _layout.MAX_OBSTACLES, "PLX_DISPARITY_ONE": _layout.DISPARITY_ONE,
              "PLX_DISPARITY_INVALID": _layout.DISPARITY_INVALID, "PLX_PLANE_COUNT": len(flags.Plane),
              "PLX_STAGE_COUNT": len(flags.Stage), "offsetof(struct plx_frame, obstacle)": _layout.OBSTACLES_OFFSET}
@@ -65,11 +64,9 @@ class Layout(unittest.TestCase):
                               for plane, element in _layout.ELEMENT.items()})
 
     def test_enumerations_are_those_of_c(self):
-        for name, (prefix, enumeration) in ENUMS.items():
-            body = re.search(rf"^enum {name} {{(.*?)}};", re.sub(r"/\*.*?\*/", "", header("frame.h"), flags=re.S), re.M | re.S)[1]
-            declared = set(re.findall(rf"\b{prefix}(\w+)", body)) - {"COUNT"}
-            self.assertEqual({member.name for member in enumeration}, declared, name)
-            self.assert_equals_c({f"{prefix}{member.name}": int(member) for member in enumeration})
+        subprocess.run([sys.executable, SOURCE / "toolchain/vocabulary.py", "--check"], check=True)
+        for prefix, enumeration in ENUMS.items():
+            self.assert_equals_c({f"PLX_{prefix}_{member.name}": int(member) for member in enumeration})
 
     def test_constants_are_those_of_c(self):
         self.assert_equals_c(CONSTANTS)

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "app/publish/client.h"
 #include "tests/cmocka.h"

@@ -29,7 +29,7 @@
 #include <parallax/error.h>
 
 #include "app/engine/sensors.h"
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 #include "core/motion/motion.h"
 #include "core/pipeline/pairing.h"
 #include "core/tracks/tracks.h"
@@ -199,7 +199,7 @@ STEP(void, plx_tracks_update,
 STEP(int, plx_pairing_push,
      (struct plx_pairing * pairing, const struct plx_capture *capture, struct plx_pairing_result *ret_result),
      (pairing, capture, ret_result))
-STEP(void, plx_ring_commit, (struct plx_shared_region * region), (region))
+STEP(void, plx_ring_commit, (struct plx_shm * region), (region))
 
 /* --- what a driver does --------------------------------------------------------------------------------------------- */
 

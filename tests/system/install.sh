@@ -38,7 +38,7 @@ for program in shared static; do
     test "$said" = "the service at $work/none" || fail "$program said: $said"
 done
 if test -z "$flags" && command -v c++ >/dev/null; then
-    printf '#include <parallax/client.h>\n#include <parallax/region.h>\n#include <parallax/words.h>\nint main() { return plx_state(nullptr) == 0; }\n' >"$work/a.cc"
+    printf '#include <parallax/client.h>\n#include <parallax/shm.h>\n#include <parallax/words.h>\nint main() { return plx_state(nullptr) == 0; }\n' >"$work/a.cc"
     c++ -Wall -Wextra -Werror -o "$work/cxx" "$work/a.cc" $(pkg-config --cflags --libs parallax)
     "$work/cxx"
 fi

@@ -100,7 +100,7 @@ static bool check_plane(const struct plx_view *view)
 /* --- service ----------------------------------------------------------------------------------------------------- */
 
 struct service {
-    struct plx_shared_region *region;
+    struct plx_shm *shm;
     struct plx_clients *clients;
     int ticks; /* eventfd: the writer published */
     pid_t writer;
@@ -111,8 +111,8 @@ static void write_frames(struct service *service, uint64_t frames, unsigned peri
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* as the engine: never alive without its supervisor */
     plx_clients_close_in_child(service->clients);
     for (uint64_t i = 0; i < frames; i++) {
-        fill_frame(plx_ring_begin(service->region), plx_ring_newest(service->region) + 1);
-        plx_ring_commit(service->region);
+        fill_frame(plx_ring_begin(service->shm), plx_ring_newest(service->shm) + 1);
+        plx_ring_commit(service->shm);
         eventfd_write(service->ticks, 1);
         if (period_us)
             usleep(period_us);
@@ -122,7 +122,7 @@ static void write_frames(struct service *service, uint64_t frames, unsigned peri
 
 static void start_writer(struct service *service, uint64_t frames, unsigned period_us)
 {
-    plx_region_set_state(service->region, PLX_STATE_RUNNING, 0);
+    plx_shm_set_state(service->shm, PLX_STATE_RUNNING, 0);
     service->writer = fork();
     if (service->writer == 0)
         write_frames(service, frames, period_us);
@@ -132,9 +132,9 @@ static void start_writer(struct service *service, uint64_t frames, unsigned peri
 static bool died_inside_slot(const struct service *service)
 {
     struct plx_map map;
-    if (plx_map_open(plx_region_client_fd(service->region), &map))
+    if (plx_map_open(plx_shm_client_fd(service->shm), &map))
         return false;
-    uint64_t next = plx_ring_newest(service->region) + 1;
+    uint64_t next = plx_ring_newest(service->shm) + 1;
     bool inside = map.slots[next % map.slot_count].lock == 2 * next - 1;
     plx_map_close(&map);
     return inside;
@@ -144,9 +144,9 @@ static bool kill_writer(struct service *service)
 {
     kill(service->writer, SIGKILL);
     waitpid(service->writer, NULL, 0);
-    plx_region_set_state(service->region, PLX_STATE_RECOVERING, PLX_HEALTH_NO_FRAMES);
+    plx_shm_set_state(service->shm, PLX_STATE_RECOVERING, PLX_HEALTH_NO_FRAMES);
     plx_clients_notify(service->clients,
-                       plx_ring_newest(service->region)); /* those that wait by descriptor, as the publisher does */
+                       plx_ring_newest(service->shm)); /* those that wait by descriptor, as the publisher does */
     return died_inside_slot(service);
 }
 
@@ -165,7 +165,7 @@ static uint64_t obey(struct service *service, const char *line)
     if (!strcmp(line, "kill\n"))
         return kill_writer(service);
     if (!strcmp(line, "newest\n"))
-        return plx_ring_newest(service->region);
+        return plx_ring_newest(service->shm);
     if (!strcmp(line, "count\n"))
         return (uint64_t)plx_clients_count(service->clients);
     waitpid(service->writer, NULL, 0);
@@ -184,7 +184,7 @@ static void run_service(struct service *service)
             plx_clients_handle(service->clients);
         eventfd_t ticks;
         if (events[2].revents && !eventfd_read(service->ticks, &ticks))
-            plx_clients_notify(service->clients, plx_ring_newest(service->region));
+            plx_clients_notify(service->clients, plx_ring_newest(service->shm));
         if (events[0].revents) {
             ssize_t bytes = read(STDIN_FILENO, line, sizeof line - 1); /* one command at a time: each is answered */
             if (bytes <= 0)
@@ -220,7 +220,7 @@ static int serve(char **argument)
     struct plx_error_message message = {{0}};
     struct service service = {.ticks = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
     int config_fd = -1;
-    const struct plx_region_options region = {
+    const struct plx_shm_options shm = {
         .epoch = strtoull(argument[1], NULL, 10), .slots = atoi(argument[2]), .frame_bytes = FRAME_BYTES};
     const struct plx_clients_options clients = {.socket_path = argument[0],
                                                 .group = "",
@@ -228,20 +228,20 @@ static int serve(char **argument)
                                                 .note = getenv("PLX_TEST_NOTES") ? note : NULL,
                                                 .config = config,
                                                 .context = &config_fd};
-    int code = plx_region_create(&region, &service.region, &message);
+    int code = plx_shm_create(&shm, &service.shm, &message);
     if (!code)
-        code = plx_clients_create(&clients, service.region, &service.clients, &message);
+        code = plx_clients_create(&clients, service.shm, &service.clients, &message);
     if (code) {
         printf("%d %s\n", code, message.text);
-        plx_region_destroy(service.region);
+        plx_shm_destroy(service.shm);
         return 3;
     }
     printf("ready\n");
     fflush(stdout);
     run_service(&service);
-    plx_region_set_state(service.region, PLX_STATE_STOPPED, 0);
+    plx_shm_set_state(service.shm, PLX_STATE_STOPPED, 0);
     plx_clients_destroy(service.clients);
-    plx_region_destroy(service.region);
+    plx_shm_destroy(service.shm);
     return 0;
 }
 

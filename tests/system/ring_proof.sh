@@ -8,7 +8,7 @@ set -euo pipefail
 source=$(cd "$1" && pwd)
 work=$2
 table=docs/shared-memory.md
-files=(app/publish/region.c client/map.c client/next.c)
+files=(app/publish/shm.c client/map.c client/next.c)
 cc=${CC:-cc}
 fail() { echo "ring_proof.sh: $*" >&2; exit 1; }
 verdicts=$work-verdicts
@@ -66,19 +66,19 @@ fi
 
 # A copy of the sources, so that they can be spoiled.
 mkdir tree
-(cd "$source" && cp -r --parents app/publish client include core tests/unit/{test_region_threads.c,ring_region.h} tests/*.h "$work/tree" 2>/dev/null) || true
+(cd "$source" && cp -r --parents app/publish client include core tests/unit/{test_shm_threads.c,ring_shm.h} tests/*.h "$work/tree" 2>/dev/null) || true
 
-thread_sanitizer() { # NAME; builds and runs test_region_threads in tree/
-    (cd tree && "$cc" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -fsanitize=thread -I. -Iinclude -o "$work/$1" tests/unit/test_region_threads.c \
-        app/publish/region.c client/*.c core/base/error.c core/base/text.c -lcmocka -lpthread) >"$1.log" 2>&1 || { cat "$1.log"; fail "$1: does not build"; }
+thread_sanitizer() { # NAME; builds and runs test_shm_threads in tree/
+    (cd tree && "$cc" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -fsanitize=thread -I. -Iinclude -o "$work/$1" tests/unit/test_shm_threads.c \
+        app/publish/shm.c client/*.c core/base/error.c core/base/text.c -lcmocka -lpthread) >"$1.log" 2>&1 || { cat "$1.log"; fail "$1: does not build"; }
     TSAN_OPTIONS=exitcode=66 "./$1" >"$1.log" 2>&1
 }
 
 sanitizer=
 if echo 'int main(void) { return 0; }' | "$cc" -xc -fsanitize=thread -o probe - 2>/dev/null && ./probe; then
     sanitizer=1
-    thread_sanitizer test_region_threads || { tail -n 40 test_region_threads.log >&2; fail "ThreadSanitizer finds a race in the ring"; }
-    echo "ThreadSanitizer: no race in test_region_threads"
+    thread_sanitizer test_shm_threads || { tail -n 40 test_shm_threads.log >&2; fail "ThreadSanitizer finds a race in the ring"; }
+    echo "ThreadSanitizer: no race in test_shm_threads"
 else
     echo "skipped: ThreadSanitizer does not work here"
 fi

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "config/config.h"
 

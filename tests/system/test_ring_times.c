@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ring's promises of time: readers learn at once that a service is gone, and waiting threads do not delay the writer. */
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 #include "core/base/clock.h"
 #include "tests/ring_crowd.h"
 #include "tests/system/ring.h"
@@ -50,9 +50,9 @@ static int64_t publish_cost_ns(int threads, int *ret_threads)
 {
     enum { COUNT = 101 };
     int64_t cost[COUNT];
-    struct plx_shared_region *region;
-    const struct plx_region_options options = {.epoch = 1, .slots = 4, .frame_bytes = sizeof(struct plx_frame)};
-    assert_int_equal(plx_region_create(&options, &region, NULL), 0);
+    struct plx_shm *region;
+    const struct plx_shm_options options = {.epoch = 1, .slots = 4, .frame_bytes = sizeof(struct plx_frame)};
+    assert_int_equal(plx_shm_create(&options, &region, NULL), 0);
     struct ring_crowd crowd = ring_crowd_start(region, threads);
     for (int i = 0; i < COUNT; i++) {
         int64_t begin = plx_now_ns();
@@ -62,7 +62,7 @@ static int64_t publish_cost_ns(int threads, int *ret_threads)
         usleep(2000);
     }
     ring_crowd_end(&crowd);
-    plx_region_destroy(region);
+    plx_shm_destroy(region);
     qsort(cost, COUNT, sizeof cost[0], by_size);
     *ret_threads = crowd.threads;
     return cost[COUNT / 2];

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "client/client.h"
 #include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/patience.h"
-#include "tests/region_image.h"
+#include "tests/shm_image.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"
 

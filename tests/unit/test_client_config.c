@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "tests/cmocka.h"
 #include "tests/system/peer.h"
@@ -63,7 +63,7 @@ static void send_answer(int fd, const struct plx_message *message, int descripto
 }
 
 /* Forks a service that welcomes every client and gives it this answer to CONFIG. */
-static pid_t serve(int listener, int region, const struct plx_message *answer, int descriptor)
+static pid_t serve(int listener, int shm, const struct plx_message *answer, int descriptor)
 {
     const struct plx_message welcome = {PLX_MESSAGE_MAGIC, PLX_ABI_VERSION, PLX_MESSAGE_WELCOME, 0, 1};
     pid_t child = fork();
@@ -74,7 +74,7 @@ static pid_t serve(int listener, int region, const struct plx_message *answer, i
         struct plx_message said;
         int fd = accept(listener, NULL, NULL);
         if (recv(fd, &said, sizeof said, 0) > 0)
-            send_answer(fd, &welcome, region);
+            send_answer(fd, &welcome, shm);
         if (recv(fd, &said, sizeof said, 0) > 0)
             send_answer(fd, answer, descriptor);
         close(fd);

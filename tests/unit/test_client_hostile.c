@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "client/map.h"
 #include "core/base/clock.h"
 #include "tests/cmocka.h"
-#include "tests/region_image.h"
+#include "tests/shm_image.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"
 
@@ -76,7 +76,7 @@ static void bad_answers_are_refused(void **state)
 {
     (void)state;
     size_t bytes;
-    struct plx_region_header *image = region_image_make(&bytes);
+    struct plx_shm_header *image = shm_image_make(&bytes);
     int seals = SERVICE_SEALS, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int good = make_memfd(image, bytes, seals), loose = make_memfd(image, bytes, 0), small = make_memfd(image, 16, seals);
     int cut = make_memfd(image, bytes - 8, seals), sparse = make_memfd(image, bytes, seals & ~F_SEAL_FUTURE_WRITE);
@@ -171,7 +171,7 @@ static void memory_that_is_not_there_is_not_brought_in(void **state)
     (void)state;
     const uint64_t huge = UINT64_C(6) << 30;
     size_t bytes;
-    struct plx_region_header *image = region_image_make(&bytes);
+    struct plx_shm_header *image = shm_image_make(&bytes);
     int fd[3];
     for (int i = 0; i < 3; i++) {
         fd[i] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -180,7 +180,7 @@ static void memory_that_is_not_there_is_not_brought_in(void **state)
             image->frame_stride = (huge - image->frames_offset) / REGION_IMAGE_SLOTS / 8 * 8;
         } else if (i == 2) {
             free(image);
-            image = region_image_make(&bytes);
+            image = shm_image_make(&bytes);
         }
         assert_int_equal(write(fd[i], image, sizeof *image), sizeof *image);
         assert_int_equal(ftruncate(fd[i], (off_t)(i < 2 ? huge : bytes)), 0);
@@ -217,7 +217,7 @@ static uint64_t random_word(unsigned *seed)
 }
 
 /* Spoils up to four places of header, slot table, or the frame's numbers: single bytes, or words that are likely to hurt. */
-static void spoil(unsigned char *memory, const struct plx_region_header *good, unsigned *seed)
+static void spoil(unsigned char *memory, const struct plx_shm_header *good, unsigned *seed)
 {
     size_t frame = good->frames_offset + good->frame_stride;
     for (int i = rand_r(seed) % 4; i >= 0; i--) {
@@ -236,7 +236,7 @@ static void hostile_memory_never_crashes(void **state)
     const char *chosen = getenv("PLX_TEST_SEED");
     unsigned first = chosen ? (unsigned)atoi(chosen) : 1, valid = 0, empty = 0, damaged = 0;
     size_t bytes;
-    struct plx_region_header *good = region_image_make(&bytes);
+    struct plx_shm_header *good = shm_image_make(&bytes);
     unsigned char *memory = malloc(bytes);
     for (unsigned seed = first; seed < first + SEEDS; seed++) {
         unsigned state_of_seed = seed;
@@ -248,7 +248,7 @@ static void hostile_memory_never_crashes(void **state)
         if (!found)
             found = plx_map_look(&map, 0, &view);
         if (found == 1) {
-            region_image_read(&view);
+            shm_image_read(&view);
             assert_int_equal(view.sequence, plx_map_whole(&map, view.sequence) ? map.header->newest : 0);
         } else if (found != 0 && found != PLX_ERR_FORMAT && found != PLX_ERR_VERSION) {
             fail_msg("unexpected %d; PLX_TEST_SEED=%u", found, seed);
@@ -270,7 +270,7 @@ static void hostile_service_never_crashes(void **state)
     const char *chosen = getenv("PLX_TEST_SEED");
     unsigned seed = chosen ? (unsigned)atoi(chosen) : 1;
     size_t bytes;
-    struct plx_region_header *good = region_image_make(&bytes);
+    struct plx_shm_header *good = shm_image_make(&bytes);
     int fd = make_memfd(good, bytes, 0);
     unsigned char *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_true(shared != MAP_FAILED);
@@ -294,7 +294,7 @@ static void hostile_service_never_crashes(void **state)
         plx_health(client);
         if (!plx_next(client, 0, &view)) {
             spoil(shared, good, &seed);
-            region_image_read(&view);
+            shm_image_read(&view);
             plx_release(client, &view);
         }
         spoil(shared, good, &seed);

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "tests/cmocka.h"
 #include "tests/patience.h"
@@ -57,7 +57,7 @@ static void memory_outlives_release_and_client(void **state)
     const struct plx_frame *frame = view.frame;
     const void *memory = mapping->memory;
     assert_true(is_inside(frame) && is_inside(view.plane[PLX_PLANE_LEFT]));
-    assert_true(mapping->bytes == ((const struct plx_region_header *)memory)->region_bytes);
+    assert_true(mapping->bytes == ((const struct plx_shm_header *)memory)->region_bytes);
     assert_int_equal(plx_release(client, &view), 0);
     plx_disconnect(client);
     assert_int_equal(frame->epoch, EPOCH);

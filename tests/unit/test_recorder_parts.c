@@ -219,7 +219,7 @@ static void faults_have_names(void **state)
     (void)state;
     enum { RUN = PLX_STATE_RUNNING, BAD = PLX_STATE_DEGRADED, FAILED = PLX_STATE_FAILED };
     static const struct {
-        struct plx_watched now;
+        struct plx_watch_sample now;
         const char *reason; /* NULL: none */
     } step[] = {
         {{false, PLX_STATE_STOPPED, 0, PLX_HEALTH_NO_FRAMES}, NULL}, /* it has not begun yet */
@@ -240,7 +240,7 @@ static void faults_have_names(void **state)
         {{true, RUN, 0, 0}, NULL},
     };
     struct plx_watch watch = {.flags = PLX_HEALTH_DESYNC | PLX_HEALTH_FROZEN | PLX_HEALTH_CAMERA_LOST_LEFT};
-    char reason[PLX_REASON_WORDS];
+    char reason[PLX_WATCH_REASON];
 
     for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
         const bool begun = plx_watch_update(&watch, &step[i].now, reason);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "app/blackbox/box.h"
 #include "app/blackbox/read.h"

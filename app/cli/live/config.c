@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "app/cli/commands.h"
 #include "app/cli/live/connection.h"

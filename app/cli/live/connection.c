@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <parallax/error.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "app/exit.h"
 #include "app/view/frame_text.h"

@@ -7,6 +7,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
+#include "app/tune.h"
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
 #include "app/view/status.h"
@@ -18,7 +19,7 @@
 static void print_service(const struct plx_status *status)
 {
     char faults[PLX_FAULTS_TEXT];
-    const char *schedule = plx_schedule_name(status->schedule);
+    const char *schedule = plx_tune_schedule_name(status->schedule);
     plx_status_faults(status, faults);
     printf("state         %s\n", plx_state_word(status->state));
     printf("faults        %s\n", faults);
@@ -29,7 +30,7 @@ static void print_service(const struct plx_status *status)
         puts("backend       gpu");
     else if (schedule)
         printf("backend       gpu, matching %s, %s\n", schedule,
-               status->schedule >> 16 ? "as parallax tune measured" : "chosen by the service");
+               plx_tune_is_measured(status->schedule) ? "as parallax tune measured" : "chosen by the service");
     else
         puts("backend       cpu");
 }

@@ -2,27 +2,8 @@
 // Everything beside the views: health in words, figures, charts of the last minutes, files.
 import { obstacleText } from "./pictures.js";
 
-const WHAT_TO_DO = {
-  camera_lost_left: "The left camera is gone. Check its cable; the service tries again by itself.",
-  camera_lost_right: "The right camera is gone. Check its cable; the service tries again by itself.",
-  no_frames: "No frames come. See the other faults, and the service's log.",
-  dropped: "A camera loses frames: its cable, its bus, or a rate that is too high.",
-  desync: "Left and right are not taken at the same time. Check the trigger.",
-  timestamp: "A camera's clock jumps. See the service's log.",
-  frozen: "A picture does not change at all. Restart that camera.",
-  dark: "Covered, or too dark to see.",
-  overexposed: "Too bright. Is exposure control on?",
-  brightness_mismatch: "One eye is brighter than the other. Clean the lenses; are the apertures equal?",
-  misaligned: "Rows of left and right no longer match: calibrate again.",
-  late: "A stage takes longer than its budget. Use a smaller picture, fewer disparities, or a freer machine.",
-  overload: "Pairs come faster than they are processed. Lower the rate, the size or the disparities.",
-  gpu_fallback: "The GPU failed; the CPU works in its place. Restart the service when you can.",
-  ground_lost: "No ground is seen, so heights are unknown.",
-  buffer_error: "A camera delivers broken buffers. Check its cable and its driver.",
-  not_calibrated: "There is no calibration: pictures only. Run `parallax calibrate`.",
-  memory_pressure: "The machine is short of memory.",
-  hot: "The machine is too hot, or throttled. Check its cooling.",
-};
+let advice = {}; // what to do, by the name of a fault
+fetch("faults.json").then(answer => answer.ok ? answer.json() : {}).then(found => { advice = found; });
 
 export const element = id => document.getElementById(id);
 
@@ -53,7 +34,7 @@ export function showFaults(health) {
   const items = health.map(name => {
     const item = document.createElement("li"), word = document.createElement("b"), todo = document.createElement("small");
     word.textContent = name.replaceAll("_", " ");
-    todo.textContent = ` ${WHAT_TO_DO[name] ?? ""}`;
+    todo.textContent = ` ${advice[name] ?? ""}`;
     item.append(word, todo);
     return item;
   });

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from .flags import Plane, Stage
+from .flags import PLANE_ELEMENTS, Plane, Stage
 
 MAX_OBSTACLES = 256
 DISPARITY_ONE = 16
@@ -58,8 +58,4 @@ STRUCTURES = {
 }
 
 # The elements of the planes.
-ELEMENT: dict[Plane, Any] = {
-    Plane.LEFT: numpy.dtype("u1"), Plane.DISPARITY: numpy.dtype("u2"), Plane.DENSE: numpy.dtype("u2"),
-    Plane.FILLED: numpy.dtype("u1"), Plane.CONFIDENCE: numpy.dtype("u1"), Plane.LABELS: numpy.dtype("u2"),
-    Plane.HISTOGRAM: numpy.dtype("u4"), Plane.RIGHT: numpy.dtype("u1"), Plane.SCAN: SCAN, Plane.STIXELS: STIXEL,
-}
+ELEMENT: dict[Plane, Any] = {plane: STRUCTURES[name] if name in STRUCTURES else numpy.dtype(name) for plane, name in PLANE_ELEMENTS.items()}

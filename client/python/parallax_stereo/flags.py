@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The enumerations of <parallax/frame.h>. A number that this version does not know becomes a member UNKNOWN_n, never an error."""
+"""The enumerations of <parallax/vocabulary.h>, from which toolchain/vocabulary.py writes this file. A number that this version does not
+know becomes a member UNKNOWN_n, never an error.
+"""
 from __future__ import annotations
 
 import enum
@@ -93,7 +95,7 @@ class MotionSource(_Number):
 
 
 class TrackStatus(_Number):
-    """enum plx_track_status."""
+    """What is known of a track in this frame, enum plx_track_status."""
     NEW = 1
     TRACKED = 2
     LOST = 3
@@ -107,6 +109,21 @@ class SizeClass(_Number):
     LARGE = 3
     LOW = 4
     WIDE = 5
+
+
+# The type of an element of each plane: of NumPy, or a structure.
+PLANE_ELEMENTS = {
+    Plane.LEFT: "uint8",
+    Plane.DISPARITY: "uint16",
+    Plane.DENSE: "uint16",
+    Plane.FILLED: "uint8",
+    Plane.CONFIDENCE: "uint8",
+    Plane.LABELS: "uint16",
+    Plane.HISTOGRAM: "uint32",
+    Plane.RIGHT: "uint8",
+    Plane.SCAN: "plx_scan",
+    Plane.STIXELS: "plx_stixel",
+}
 
 
 class _Flags(enum.IntFlag):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared memory and the writer's side of its ring. Protocol and ordering: docs/shared-memory.md; its model: ring.pml. */
-#include "app/publish/region.h"
+#include "app/publish/shm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +14,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "core/base/clock.h"
 #include "core/base/reason.h"
 
-struct plx_shared_region {
-    struct plx_region_header *header; /* the mapping */
-    struct plx_region_slot *slots;
+struct plx_shm {
+    struct plx_shm_header *header; /* the mapping */
+    struct plx_shm_slot *slots;
     unsigned char *frames;
     int client_fd; /* read-only */
 };
@@ -36,14 +36,14 @@ static uint64_t round_up(uint64_t bytes)
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-static struct plx_region_header layout(const struct plx_region_options *options)
+static struct plx_shm_header layout(const struct plx_shm_options *options)
 {
-    struct plx_region_header header = {
-        .magic = PLX_REGION_MAGIC,
+    struct plx_shm_header header = {
+        .magic = PLX_SHM_MAGIC,
         .abi_version = PLX_ABI_VERSION,
         .slot_count = (uint32_t)options->slots,
         .slots_offset = sizeof header,
-        .frames_offset = round_up(sizeof header + (uint64_t)options->slots * sizeof(struct plx_region_slot)),
+        .frames_offset = round_up(sizeof header + (uint64_t)options->slots * sizeof(struct plx_shm_slot)),
         .frame_stride = round_up(options->frame_bytes),
         .frame_bytes = options->frame_bytes,
         .epoch = options->epoch,
@@ -99,22 +99,21 @@ fail:
     return code;
 }
 
-int plx_region_create(const struct plx_region_options *options, struct plx_shared_region **ret_region,
-                      struct plx_error_message *message)
+int plx_shm_create(const struct plx_shm_options *options, struct plx_shm **ret_shm, struct plx_error_message *message)
 {
-    if (options->slots < (int)PLX_REGION_MIN_SLOTS || options->slots > (int)PLX_REGION_MAX_SLOTS)
-        return plx_fail(message, PLX_ERR_RANGE, "shared memory: %d slots; expected %u to %u", options->slots,
-                        PLX_REGION_MIN_SLOTS, PLX_REGION_MAX_SLOTS);
+    if (options->slots < (int)PLX_SHM_MIN_SLOTS || options->slots > (int)PLX_SHM_MAX_SLOTS)
+        return plx_fail(message, PLX_ERR_RANGE, "shared memory: %d slots; expected %u to %u", options->slots, PLX_SHM_MIN_SLOTS,
+                        PLX_SHM_MAX_SLOTS);
     if (options->frame_bytes < sizeof(struct plx_frame))
         return plx_fail(message, PLX_ERR_RANGE, "shared memory: frames of %u bytes; expected at least %zu",
                         options->frame_bytes, sizeof(struct plx_frame));
-    struct plx_region_header header = layout(options);
+    struct plx_shm_header header = layout(options);
     if (header.region_bytes > PTRDIFF_MAX)
         return plx_fail(message, PLX_ERR_NOMEM, "shared memory: %llu bytes are more than this machine can map",
                         (unsigned long long)header.region_bytes);
 
-    struct plx_shared_region *region = calloc(1, sizeof *region);
-    if (!region)
+    struct plx_shm *shm = calloc(1, sizeof *shm);
+    if (!shm)
         return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
     int fd = -1;
     void *memory = NULL;
@@ -124,58 +123,58 @@ int plx_region_create(const struct plx_region_options *options, struct plx_share
 
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    region->client_fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (region->client_fd < 0) {
+    shm->client_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (shm->client_fd < 0) {
         code = refuse(message, "reopen it read-only (is /proc mounted?)", header.region_bytes);
         goto fail_memory;
     }
     close(fd); /* the mapping stays */
 
-    region->header = memory;
-    region->slots = (struct plx_region_slot *)((char *)memory + header.slots_offset);
-    region->frames = (unsigned char *)memory + header.frames_offset;
-    memcpy(region->header, &header, sizeof header); /* state STARTING, no frame; no other process sees the memory yet */
+    shm->header = memory;
+    shm->slots = (struct plx_shm_slot *)((char *)memory + header.slots_offset);
+    shm->frames = (unsigned char *)memory + header.frames_offset;
+    memcpy(shm->header, &header, sizeof header); /* state STARTING, no frame; no other process sees the memory yet */
     for (uint32_t i = 0; i < header.slot_count; i++)
-        atomic_init(&region->slots[i].lock, 1); /* odd: empty */
-    *ret_region = region;
+        atomic_init(&shm->slots[i].lock, 1); /* odd: empty */
+    *ret_shm = shm;
     return 0;
 
 fail_memory:
     munmap(memory, header.region_bytes);
     close(fd);
 fail_alloc:
-    free(region);
+    free(shm);
     return code;
 }
 
-void plx_region_destroy(struct plx_shared_region *region)
+void plx_shm_destroy(struct plx_shm *shm)
 {
-    if (!region)
+    if (!shm)
         return;
-    munmap(region->header, region->header->region_bytes);
-    close(region->client_fd);
-    free(region);
+    munmap(shm->header, shm->header->region_bytes);
+    close(shm->client_fd);
+    free(shm);
 }
 
-int plx_region_client_fd(const struct plx_shared_region *region)
+int plx_shm_client_fd(const struct plx_shm *shm)
 {
-    return region->client_fd;
+    return shm->client_fd;
 }
 
-uint64_t plx_region_epoch(const struct plx_shared_region *region)
+uint64_t plx_shm_epoch(const struct plx_shm *shm)
 {
-    return region->header->epoch;
+    return shm->header->epoch;
 }
 
-void *plx_region_frames(const struct plx_shared_region *region, size_t *ret_bytes)
+void *plx_shm_frames(const struct plx_shm *shm, size_t *ret_bytes)
 {
-    *ret_bytes = (size_t)(region->header->slot_count * region->header->frame_stride);
-    return region->frames;
+    *ret_bytes = (size_t)(shm->header->slot_count * shm->header->frame_stride);
+    return shm->frames;
 }
 
 /* --- the ring ---------------------------------------------------------------------------------------------------- */
 
-static void wake_readers(struct plx_region_header *header)
+static void wake_readers(struct plx_shm_header *header)
 {
     /* Release: a reader that sees the new word sees what was stored before. Supervisor and engine both add to the word. */
     atomic_fetch_add_explicit(&header->wake, 1, memory_order_release);
@@ -185,108 +184,108 @@ static void wake_readers(struct plx_region_header *header)
 }
 
 /* The sequence of the next frame. All state is in the shared memory, so that a new engine goes on where the last one died. */
-static uint64_t next_sequence(const struct plx_shared_region *region)
+static uint64_t next_sequence(const struct plx_shm *shm)
 {
     /* Relaxed: only the one writer stores it, and a new writer is forked after the old one is reaped. */
-    return atomic_load_explicit(&region->header->newest, memory_order_relaxed) + 1;
+    return atomic_load_explicit(&shm->header->newest, memory_order_relaxed) + 1;
 }
 
-struct plx_frame *plx_ring_begin(struct plx_shared_region *region)
+struct plx_frame *plx_ring_begin(struct plx_shm *shm)
 {
-    uint64_t sequence = next_sequence(region);
-    uint64_t slot = sequence % region->header->slot_count;
+    uint64_t sequence = next_sequence(shm);
+    uint64_t slot = sequence % shm->header->slot_count;
 
-    atomic_store_explicit(&region->slots[slot].lock, 2 * sequence - 1, memory_order_relaxed);
+    atomic_store_explicit(&shm->slots[slot].lock, 2 * sequence - 1, memory_order_relaxed);
     /* Release fence: no store into the frame becomes visible before the odd lock. */
     atomic_thread_fence(memory_order_release);
-    return (struct plx_frame *)(region->frames + slot * region->header->frame_stride);
+    return (struct plx_frame *)(shm->frames + slot * shm->header->frame_stride);
 }
 
-void plx_ring_commit(struct plx_shared_region *region)
+void plx_ring_commit(struct plx_shm *shm)
 {
-    uint64_t sequence = next_sequence(region);
-    uint64_t slot = sequence % region->header->slot_count;
-    struct plx_frame *frame = (struct plx_frame *)(region->frames + slot * region->header->frame_stride);
+    uint64_t sequence = next_sequence(shm);
+    uint64_t slot = sequence % shm->header->slot_count;
+    struct plx_frame *frame = (struct plx_frame *)(shm->frames + slot * shm->header->frame_stride);
 
     /* Relaxed atomics, because a reader of the frame that is being overwritten may still load these fields. */
     __atomic_store_n(&frame->sequence, sequence, __ATOMIC_RELAXED);
-    __atomic_store_n(&frame->epoch, region->header->epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->epoch, shm->header->epoch, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->published_ns, plx_now_ns(), __ATOMIC_RELAXED);
     /* Relaxed: readers load newest first. Release: a reader that sees newest sees the even lock and the whole frame. */
-    atomic_store_explicit(&region->slots[slot].lock, 2 * sequence, memory_order_relaxed);
-    atomic_store_explicit(&region->header->newest, sequence, memory_order_release);
-    wake_readers(region->header);
+    atomic_store_explicit(&shm->slots[slot].lock, 2 * sequence, memory_order_relaxed);
+    atomic_store_explicit(&shm->header->newest, sequence, memory_order_release);
+    wake_readers(shm->header);
 }
 
-uint64_t plx_ring_newest(const struct plx_shared_region *region)
+uint64_t plx_ring_newest(const struct plx_shm *shm)
 {
     /* Relaxed: only the number is used, in messages to clients, which then load the frame themselves. */
-    return atomic_load_explicit(&region->header->newest, memory_order_relaxed);
+    return atomic_load_explicit(&shm->header->newest, memory_order_relaxed);
 }
 
-void plx_region_set_state(struct plx_shared_region *region, enum plx_state state, uint32_t health)
+void plx_shm_set_state(struct plx_shm *shm, enum plx_state state, uint32_t health)
 {
     uint64_t status = (uint64_t)health << 32 | (uint32_t)state;
     /* Release: a reader that sees the state sees what was stored before it, such as the last frame. */
-    uint64_t before = atomic_exchange_explicit(&region->header->status, status, memory_order_release);
+    uint64_t before = atomic_exchange_explicit(&shm->header->status, status, memory_order_release);
     if ((uint32_t)before != (uint32_t)state)
-        wake_readers(region->header);
+        wake_readers(shm->header);
 }
 
-void plx_region_hand_over(struct plx_shared_region *region)
+void plx_shm_hand_over(struct plx_shm *shm)
 {
     /* Relaxed: the state, stored after it with release, brings it to those who see the end. */
-    atomic_store_explicit(&region->header->replaced, 1, memory_order_relaxed);
-    plx_region_set_state(region, PLX_STATE_STOPPED, 0);
+    atomic_store_explicit(&shm->header->replaced, 1, memory_order_relaxed);
+    plx_shm_set_state(shm, PLX_STATE_STOPPED, 0);
 }
 
-void plx_region_set_restarts(struct plx_shared_region *region, uint32_t restarts)
+void plx_shm_set_restarts(struct plx_shm *shm, uint32_t restarts)
 {
     /* Relaxed: readers use only the count. */
-    atomic_store_explicit(&region->header->restarts, restarts, memory_order_relaxed);
+    atomic_store_explicit(&shm->header->restarts, restarts, memory_order_relaxed);
 }
 
-void plx_region_set_gpu_schedule(struct plx_shared_region *region, uint32_t schedule)
+void plx_shm_set_gpu_schedule(struct plx_shm *shm, uint32_t schedule)
 {
     /* Relaxed: readers use only the number. */
-    atomic_store_explicit(&region->header->gpu_schedule, schedule, memory_order_relaxed);
+    atomic_store_explicit(&shm->header->gpu_schedule, schedule, memory_order_relaxed);
 }
 
-uint32_t plx_region_tracks(const struct plx_shared_region *region)
+uint32_t plx_shm_tracks(const struct plx_shm *shm)
 {
     /* Relaxed: only the one writer stores it, and a new writer is forked after the old one is reaped. */
-    return atomic_load_explicit(&region->header->tracks, memory_order_relaxed);
+    return atomic_load_explicit(&shm->header->tracks, memory_order_relaxed);
 }
 
-void plx_region_set_tracks(struct plx_shared_region *region, uint32_t last)
+void plx_shm_set_tracks(struct plx_shm *shm, uint32_t last)
 {
     /* Relaxed: the commit that follows releases it, and the next engine comes after this process is reaped. */
-    atomic_store_explicit(&region->header->tracks, last, memory_order_relaxed);
+    atomic_store_explicit(&shm->header->tracks, last, memory_order_relaxed);
 }
 
-void plx_region_set_reason(struct plx_shared_region *region, const char *text)
+void plx_shm_set_reason(struct plx_shm *shm, const char *text)
 {
     uint64_t word[PLX_REASON_WORDS] = {0};
 
     snprintf((char *)word, sizeof word, "%s", text);
     /* Relaxed, in any order: the checksum tells readers whether they have read the whole text. */
     for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
-        atomic_store_explicit(&region->header->reason[i], word[i], memory_order_relaxed);
-    atomic_store_explicit(&region->header->reason_sum, plx_reason_checksum(word), memory_order_relaxed);
+        atomic_store_explicit(&shm->header->reason[i], word[i], memory_order_relaxed);
+    atomic_store_explicit(&shm->header->reason_sum, plx_reason_checksum(word), memory_order_relaxed);
 }
 
 /* The protocol is that of client/map.c, whose orderings docs/shared-memory.md proves. */
-bool plx_ring_copy(const struct plx_shared_region *region, uint64_t sequence, uint64_t offset, void *ret, size_t bytes)
+bool plx_ring_copy(const struct plx_shm *shm, uint64_t sequence, uint64_t offset, void *ret, size_t bytes)
 {
-    const struct plx_region_header *header = region->header;
-    const struct plx_region_slot *slot = &region->slots[sequence % header->slot_count];
+    const struct plx_shm_header *header = shm->header;
+    const struct plx_shm_slot *slot = &shm->slots[sequence % header->slot_count];
 
     if (offset > header->frame_bytes || bytes > header->frame_bytes - offset)
         return false;
     /* Acquire: the frame is read after its lock. */
     if (atomic_load_explicit(&slot->lock, memory_order_acquire) != 2 * sequence)
         return false;
-    memcpy(ret, region->frames + sequence % header->slot_count * header->frame_stride + offset, bytes);
+    memcpy(ret, shm->frames + sequence % header->slot_count * header->frame_stride + offset, bytes);
     /* Acquire fence: the lock is read again after the frame. */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&slot->lock, memory_order_relaxed) == 2 * sequence;

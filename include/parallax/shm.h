@@ -4,8 +4,8 @@
  * who write a reader in another language. The page shared-memory.md (/usr/share/doc/libparallax-dev) explains the protocol
  * and its memory ordering.
  *
- *   0              struct plx_region_header
- *   slots_offset   struct plx_region_slot [slot_count]
+ *   0              struct plx_shm_header
+ *   slots_offset   struct plx_shm_slot [slot_count]
  *   frames_offset  slot_count frames, frame_stride bytes apart, each struct plx_frame and its planes; page-aligned
  *
  * Frame SEQUENCE lives in slot SEQUENCE % slot_count. To read it: newest (acquire) gives the sequence; the slot's lock
@@ -26,22 +26,22 @@ extern "C" {
 #    define PLX_ATOMIC(type) _Atomic(type)
 #endif
 
-#define PLX_REGION_MAGIC UINT64_C(0x4E4F49474552584C) /* "LXREGION" */
-#define PLX_REGION_MIN_SLOTS 4u
-#define PLX_REGION_MAX_SLOTS 64u
+#define PLX_SHM_MAGIC UINT64_C(0x4E4F49474552584C) /* "LXREGION" */
+#define PLX_SHM_MIN_SLOTS 4u
+#define PLX_SHM_MAX_SLOTS 64u
 #define PLX_REASON_BYTES 256u /* with its end */
 
 /* One cache line a slot, so that readers of one do not slow the writer of the next. */
-struct plx_region_slot {
+struct plx_shm_slot {
     PLX_ATOMIC(uint64_t) lock; /* 2 * sequence: that frame, whole; odd: empty, or being written */
     uint64_t reserved[7];
 };
 
-struct plx_region_header {
+struct plx_shm_header {
     /* Constant once a client can see it. */
-    uint64_t magic;       /* PLX_REGION_MAGIC */
+    uint64_t magic;       /* PLX_SHM_MAGIC */
     uint32_t abi_version; /* PLX_ABI_VERSION */
-    uint32_t slot_count;  /* PLX_REGION_MIN_SLOTS .. PLX_REGION_MAX_SLOTS */
+    uint32_t slot_count;  /* PLX_SHM_MIN_SLOTS .. PLX_SHM_MAX_SLOTS */
     uint64_t region_bytes;
     uint64_t slots_offset;
     uint64_t frames_offset;

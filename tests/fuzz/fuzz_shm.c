@@ -5,13 +5,13 @@
  */
 #include <string.h>
 
-#include "tests/region_image.h"
+#include "tests/shm_image.h"
 
 #define RECORD 16
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void spoil(unsigned char *memory, const struct plx_region_header *good, const uint8_t *record)
+static void spoil(unsigned char *memory, const struct plx_shm_header *good, const uint8_t *record)
 {
     const size_t frame = good->frames_offset + good->frame_stride; /* of sequence 1, with all before its obstacles */
     const size_t offsets = good->frames_offset + offsetof(struct plx_frame, obstacle);
@@ -36,7 +36,7 @@ static void look(const unsigned char *memory, size_t bytes)
         abort();
     if (plx_map_look(&map, 0, &view) != 1)
         return;
-    region_image_read(&view);
+    shm_image_read(&view);
     const int64_t frame_bytes = plx_map_frame_bytes(&map, &view);
     if (frame_bytes > (int64_t)map.frame_bytes || plx_age_ns(view.frame) < 0)
         abort();
@@ -45,7 +45,7 @@ static void look(const unsigned char *memory, size_t bytes)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t bytes;
-    struct plx_region_header *good = region_image_make(&bytes);
+    struct plx_shm_header *good = shm_image_make(&bytes);
     unsigned char *memory = malloc(bytes);
     if (!memory)
         abort();

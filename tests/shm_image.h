@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A small region that tests and fuzzers damage, and a reader that trusts every size of a view. */
-#ifndef PLX_TESTS_REGION_IMAGE_H
-#define PLX_TESTS_REGION_IMAGE_H
+#ifndef PLX_TESTS_SHM_IMAGE_H
+#define PLX_TESTS_SHM_IMAGE_H
 
 #include <math.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include <parallax/client.h>
-#include <parallax/region.h>
+#include <parallax/shm.h>
 
 #include "client/map.h"
 #include "core/base/clock.h"
@@ -17,25 +17,25 @@
 #define REGION_IMAGE_SLOTS 4
 
 /* A small region of one frame, as a service would have made it, on the heap; the caller's. */
-static inline struct plx_region_header *region_image_make(size_t *ret_bytes)
+static inline struct plx_shm_header *shm_image_make(size_t *ret_bytes)
 {
     size_t stride = (sizeof(struct plx_frame) + 8192 + 7) / 8 * 8;
-    size_t frames = sizeof(struct plx_region_header) + REGION_IMAGE_SLOTS * sizeof(struct plx_region_slot);
+    size_t frames = sizeof(struct plx_shm_header) + REGION_IMAGE_SLOTS * sizeof(struct plx_shm_slot);
     size_t bytes = frames + REGION_IMAGE_SLOTS * stride;
     unsigned char *memory = calloc(1, bytes);
     if (!memory)
         abort();
-    struct plx_region_header *header = (struct plx_region_header *)(void *)memory;
-    *header = (struct plx_region_header){.magic = PLX_REGION_MAGIC,
-                                         .abi_version = PLX_ABI_VERSION,
-                                         .slot_count = REGION_IMAGE_SLOTS,
-                                         .region_bytes = bytes,
-                                         .slots_offset = sizeof *header,
-                                         .frames_offset = frames,
-                                         .frame_stride = stride,
-                                         .frame_bytes = sizeof(struct plx_frame) + 8192,
-                                         .epoch = 1};
-    struct plx_region_slot *slot = (struct plx_region_slot *)(header + 1);
+    struct plx_shm_header *header = (struct plx_shm_header *)(void *)memory;
+    *header = (struct plx_shm_header){.magic = PLX_SHM_MAGIC,
+                                      .abi_version = PLX_ABI_VERSION,
+                                      .slot_count = REGION_IMAGE_SLOTS,
+                                      .region_bytes = bytes,
+                                      .slots_offset = sizeof *header,
+                                      .frames_offset = frames,
+                                      .frame_stride = stride,
+                                      .frame_bytes = sizeof(struct plx_frame) + 8192,
+                                      .epoch = 1};
+    struct plx_shm_slot *slot = (struct plx_shm_slot *)(header + 1);
     slot[1].lock = 2;
     header->newest = 1;
     header->status = PLX_STATE_RUNNING;
@@ -56,7 +56,7 @@ static inline struct plx_region_header *region_image_make(size_t *ret_bytes)
 }
 
 /* Reads all that a view offers, as a program would; out of bounds is AddressSanitizer's to see (the image is on the heap). */
-static inline unsigned region_image_read(const struct plx_view *view)
+static inline unsigned shm_image_read(const struct plx_view *view)
 {
     unsigned sum = 0;
     for (int id = 0; id < PLX_PLANE_COUNT; id++) {

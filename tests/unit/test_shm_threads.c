@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/reason.h"
-#include "tests/unit/ring_region.h"
+#include "tests/unit/ring_shm.h"
 
 enum { THREAD_FRAMES = 20000, THREADS = 4 };
 
@@ -15,7 +15,7 @@ static void *read_until_last(void *memory)
 {
     struct plx_map map;
     uint64_t last = 0, torn = 0;
-    if (plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &map))
+    if (plx_map_check(memory, ((const struct plx_shm_header *)memory)->region_bytes, &map))
         return (void *)1;
     while (last < THREAD_FRAMES) {
         struct plx_view view;
@@ -36,16 +36,16 @@ static void *read_until_last(void *memory)
 static void threads_agree(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
-    void *memory = memory_of(region);
+    struct plx_shm *shm = make_region(4);
+    void *memory = memory_of(shm);
     pthread_t thread[THREADS];
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, read_until_last, memory), 0);
     for (uint32_t n = 1; n <= THREAD_FRAMES; n++) {
-        struct plx_frame *frame = plx_ring_begin(region);
+        struct plx_frame *frame = plx_ring_begin(shm);
         for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
             __atomic_store_n(&frame->obstacle[i].age_frames, n, __ATOMIC_RELAXED);
-        plx_ring_commit(region);
+        plx_ring_commit(shm);
         if (n % 64 == 0)
             sched_yield();
     }
@@ -54,7 +54,7 @@ static void threads_agree(void **state)
         pthread_join(thread[i], &failed);
         assert_null(failed);
     }
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 /* Plain accesses, in a ring that nobody comes round: only newest orders them, and ThreadSanitizer says if it does not. */
@@ -64,7 +64,7 @@ static void *read_plainly(void *memory)
 {
     struct plx_map map;
     uint64_t last = 0, wrong = 0;
-    if (plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &map))
+    if (plx_map_check(memory, ((const struct plx_shm_header *)memory)->region_bytes, &map))
         return (void *)1;
     while (last < PLAIN_FRAMES) {
         struct plx_view view;
@@ -79,19 +79,19 @@ static void *read_plainly(void *memory)
 static void newest_publishes_what_was_written_before(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(PLAIN_SLOTS);
-    void *memory = memory_of(region);
+    struct plx_shm *shm = make_region(PLAIN_SLOTS);
+    void *memory = memory_of(shm);
     pthread_t thread;
     void *failed;
     assert_int_equal(pthread_create(&thread, NULL, read_plainly, memory), 0);
     for (uint32_t n = 1; n <= PLAIN_FRAMES; n++) {
-        plx_ring_begin(region)->obstacle[0].age_frames = n;
-        plx_ring_commit(region);
+        plx_ring_begin(shm)->obstacle[0].age_frames = n;
+        plx_ring_commit(shm);
         usleep(100);
     }
     pthread_join(thread, &failed);
     assert_null(failed);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 static const char *const reasons[] = {"engine failed: no picture",
@@ -103,7 +103,7 @@ static void *read_reasons(void *memory)
     struct plx_map map;
     char text[PLX_REASON_BYTES];
     uint64_t wrong = 0;
-    if (plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &map))
+    if (plx_map_check(memory, ((const struct plx_shm_header *)memory)->region_bytes, &map))
         return (void *)1;
     while (plx_fetch64(&map.header->newest) == 0)
         wrong |= plx_map_reason(&map, text, sizeof text) == 0 && strcmp(text, "") != 0 && strcmp(text, reasons[0]) != 0 &&
@@ -114,16 +114,16 @@ static void *read_reasons(void *memory)
 static void a_reason_is_never_torn(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
+    struct plx_shm *shm = make_region(4);
     pthread_t thread;
     void *failed;
-    assert_int_equal(pthread_create(&thread, NULL, read_reasons, memory_of(region)), 0);
+    assert_int_equal(pthread_create(&thread, NULL, read_reasons, memory_of(shm)), 0);
     for (int i = 0; i < 100000; i++)
-        plx_region_set_reason(region, reasons[i % 2]);
-    publish(region);
+        plx_shm_set_reason(shm, reasons[i % 2]);
+    publish(shm);
     pthread_join(thread, &failed);
     assert_null(failed);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 struct watcher {
@@ -142,24 +142,24 @@ static void *wait_for_running(void *memory)
 static void state_publishes_what_led_to_it(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
-    void *memory = memory_of(region);
+    struct plx_shm *shm = make_region(4);
+    void *memory = memory_of(shm);
     struct watcher watcher = {.led_to_it = 0};
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* a connection that lives: plx_state asks for it */
     watcher.client.socket = pair[0];
-    assert_int_equal(plx_map_check(memory, ((const struct plx_region_header *)memory)->region_bytes, &watcher.client.map), 0);
+    assert_int_equal(plx_map_check(memory, ((const struct plx_shm_header *)memory)->region_bytes, &watcher.client.map), 0);
     pthread_t thread;
     void *failed;
     assert_int_equal(pthread_create(&thread, NULL, wait_for_running, &watcher), 0);
     usleep(2000);
     watcher.led_to_it = 1;
-    plx_region_set_state(region, PLX_STATE_RUNNING, 0);
+    plx_shm_set_state(shm, PLX_STATE_RUNNING, 0);
     pthread_join(thread, &failed);
     assert_null(failed);
     close(pair[0]);
     close(pair[1]);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 int main(void)

@@ -11,31 +11,31 @@
 #include <unistd.h>
 
 #include "core/base/reason.h"
-#include "tests/unit/ring_region.h"
+#include "tests/unit/ring_shm.h"
 
 #define NOBODY 65534
 
 static void wrong_options_are_refused(void **state)
 {
     (void)state;
-    static const struct plx_region_options wrong[] = {
+    static const struct plx_shm_options wrong[] = {
         {.slots = 3, .frame_bytes = 1 << 20}, {.slots = 65, .frame_bytes = 1 << 20}, {.slots = 8, .frame_bytes = 100}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct plx_shared_region *region = NULL;
+        struct plx_shm *shm = NULL;
         struct plx_error_message message = {{0}};
-        assert_int_equal(plx_region_create(&wrong[i], &region, &message), PLX_ERR_RANGE);
-        assert_null(region);
+        assert_int_equal(plx_shm_create(&wrong[i], &shm, &message), PLX_ERR_RANGE);
+        assert_null(shm);
         assert_true(message.text[0]);
     }
-    plx_region_destroy(NULL);
+    plx_shm_destroy(NULL);
 }
 
 /* As whoever runs the test, root included: it is the seals that hold. */
 static void client_descriptor_gives_no_way_to_write(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
-    int fd = plx_region_client_fd(region);
+    struct plx_shm *shm = make_region(4);
+    int fd = plx_shm_client_fd(shm);
     struct stat status;
     assert_int_equal(fstat(fd, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
@@ -57,7 +57,7 @@ static void client_descriptor_gives_no_way_to_write(void **state)
         assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, again, 0) == MAP_FAILED);
         close(again);
     }
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 static void another_user_cannot_even_open_it(void **state)
@@ -65,11 +65,11 @@ static void another_user_cannot_even_open_it(void **state)
     (void)state;
     if (geteuid())
         skip(); /* needs root to become somebody else */
-    struct plx_shared_region *region = make_region(4);
+    struct plx_shm *shm = make_region(4);
     pid_t child = fork();
     if (child == 0) {
         char path[40];
-        snprintf(path, sizeof path, "/proc/self/fd/%d", plx_region_client_fd(region));
+        snprintf(path, sizeof path, "/proc/self/fd/%d", plx_shm_client_fd(shm));
         if (setuid(NOBODY))
             _exit(1);
         _exit(open(path, O_RDWR) == -1 && errno == EACCES ? 0 : 2);
@@ -77,19 +77,19 @@ static void another_user_cannot_even_open_it(void **state)
     int status;
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 static void frames_come_in_order(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
-    struct plx_map map = map_of(region);
+    struct plx_shm *shm = make_region(4);
+    struct plx_map map = map_of(shm);
     struct plx_view view = {0};
     assert_int_equal(plx_map_look(&map, 0, &view), 0);
     for (uint64_t i = 1; i <= 20; i++) {
-        publish(region);
-        assert_int_equal(plx_ring_newest(region), i);
+        publish(shm);
+        assert_int_equal(plx_ring_newest(shm), i);
         assert_int_equal(plx_map_look(&map, i - 1, &view), 1);
         assert_int_equal(view.sequence, i);
         assert_int_equal(view.frame->epoch, 7);
@@ -97,87 +97,87 @@ static void frames_come_in_order(void **state)
         assert_int_equal(plx_map_look(&map, i, &view), 0);
     }
     plx_map_close(&map);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 static void frame_stays_whole_until_its_slot_is_begun_again(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
-    struct plx_map map = map_of(region);
-    publish(region);
+    struct plx_shm *shm = make_region(4);
+    struct plx_map map = map_of(shm);
+    publish(shm);
     for (int i = 0; i < 3; i++)
-        publish(region);
+        publish(shm);
     assert_true(plx_map_whole(&map, 1));
-    plx_ring_begin(region);
+    plx_ring_begin(shm);
     assert_false(plx_map_whole(&map, 1));
     plx_map_close(&map);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 static void a_copy_is_of_one_frame_and_within_it(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
+    struct plx_shm *shm = make_region(4);
     struct plx_frame copy;
     const size_t bytes = sizeof(struct plx_frame) + 4096;
-    assert_false(plx_ring_copy(region, 1, 0, &copy, sizeof copy)); /* not there yet */
-    publish(region);
-    assert_true(plx_ring_copy(region, 1, 0, &copy, sizeof copy));
+    assert_false(plx_ring_copy(shm, 1, 0, &copy, sizeof copy)); /* not there yet */
+    publish(shm);
+    assert_true(plx_ring_copy(shm, 1, 0, &copy, sizeof copy));
     assert_int_equal(copy.sequence, 1);
-    assert_true(plx_ring_copy(region, 1, bytes - 8, &copy, 8));
-    assert_false(plx_ring_copy(region, 1, bytes - 8, &copy, 9));
-    assert_false(plx_ring_copy(region, 1, UINT64_MAX, &copy, 8));
-    assert_false(plx_ring_copy(region, 2, 0, &copy, sizeof copy));
+    assert_true(plx_ring_copy(shm, 1, bytes - 8, &copy, 8));
+    assert_false(plx_ring_copy(shm, 1, bytes - 8, &copy, 9));
+    assert_false(plx_ring_copy(shm, 1, UINT64_MAX, &copy, 8));
+    assert_false(plx_ring_copy(shm, 2, 0, &copy, sizeof copy));
     for (int i = 0; i < 3; i++)
-        publish(region);
-    assert_true(plx_ring_copy(region, 1, 0, &copy, sizeof copy));
-    plx_ring_begin(region); /* of the fifth, in the slot of the first */
-    assert_false(plx_ring_copy(region, 1, 0, &copy, sizeof copy));
-    plx_region_destroy(region);
+        publish(shm);
+    assert_true(plx_ring_copy(shm, 1, 0, &copy, sizeof copy));
+    plx_ring_begin(shm); /* of the fifth, in the slot of the first */
+    assert_false(plx_ring_copy(shm, 1, 0, &copy, sizeof copy));
+    plx_shm_destroy(shm);
 }
 
 static void abandoned_slot_is_skipped_and_taken_over(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
-    struct plx_map map = map_of(region);
+    struct plx_shm *shm = make_region(4);
+    struct plx_map map = map_of(shm);
     struct plx_view view;
-    publish(region);
-    struct plx_frame *frame = plx_ring_begin(region);
-    assert_int_equal(plx_ring_newest(region), 1);
+    publish(shm);
+    struct plx_frame *frame = plx_ring_begin(shm);
+    assert_int_equal(plx_ring_newest(shm), 1);
     assert_int_equal(plx_map_look(&map, 0, &view), 1);
     assert_int_equal(view.sequence, 1);
-    assert_ptr_equal(plx_ring_begin(region), frame);
-    plx_ring_commit(region);
-    assert_int_equal(plx_ring_newest(region), 2);
+    assert_ptr_equal(plx_ring_begin(shm), frame);
+    plx_ring_commit(shm);
+    assert_int_equal(plx_ring_newest(shm), 2);
     plx_map_close(&map);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 static void a_reason_is_one_line_cut_to_fit(void **state)
 {
     (void)state;
-    struct plx_shared_region *region = make_region(4);
-    struct plx_map map = map_of(region);
+    struct plx_shm *shm = make_region(4);
+    struct plx_map map = map_of(shm);
     char text[PLX_REASON_BYTES], longest[600];
 
     assert_int_equal(plx_map_reason(&map, text, sizeof text), 0);
     assert_string_equal(text, "");
-    plx_region_set_reason(region, "stage sgm\n\x1b[31m is late");
+    plx_shm_set_reason(shm, "stage sgm\n\x1b[31m is late");
     assert_int_equal(plx_map_reason(&map, text, sizeof text), 0);
     assert_string_equal(text, "stage sgm??[31m is late");
     assert_int_equal(plx_map_reason(&map, text, 6), 0);
     assert_string_equal(text, "stage");
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
-    plx_region_set_reason(region, longest);
+    plx_shm_set_reason(shm, longest);
     assert_int_equal(plx_map_reason(&map, text, sizeof text), 0);
     assert_int_equal(strlen(text), PLX_REASON_BYTES - 1);
     plx_map_close(&map);
 
     /* A writer that died in between, or lies: another sum; no end. */
-    struct plx_region_header *header = memory_of(region);
+    struct plx_shm_header *header = memory_of(shm);
     header->reason_sum++;
     assert_int_equal(plx_map_check(header, header->region_bytes, &map), 0);
     assert_int_equal(plx_map_reason(&map, text, sizeof text), PLX_ERR_FORMAT);
@@ -187,7 +187,7 @@ static void a_reason_is_one_line_cut_to_fit(void **state)
         header->reason[i] = endless[i];
     header->reason_sum = plx_reason_checksum(endless);
     assert_int_equal(plx_map_reason(&map, text, sizeof text), PLX_ERR_FORMAT);
-    plx_region_destroy(region);
+    plx_shm_destroy(shm);
 }
 
 int main(void)

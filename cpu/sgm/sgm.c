@@ -6,9 +6,11 @@
  * the row before at a distance of one block, so that any number of threads can share the two sweeps, and all give the same
  * bits. Where the sweeps meet depends on their progress: if a sweep's thread loses its processor, the other sweep goes on.
  */
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -31,10 +33,15 @@ struct worker {
     uint8_t *cost, *pairs; /* of one block */
 };
 
+/* The two threads that may wait for a row: that of the sweep's next row, and that of the other sweep's visit to this one. Each
+ * alone writes its entry of struct progress. */
+enum { NEXT_ROW, OTHER_SWEEP, READERS };
+#define NONE INT_MAX
+
 /* How far a sweep has come in one row. Rows have cache lines of their own, for neighbours belong to different threads. */
 struct progress {
     alignas(ALIGNMENT) atomic_int done; /* completed pixels; a futex word */
-    atomic_int sleepers;                /* threads that may sleep until DONE changes */
+    atomic_int wanted[READERS];         /* pixels until which that reader may sleep; NONE: it does not */
 };
 
 /* One visit of one sweep to one row. */
@@ -141,35 +148,35 @@ static int min(int a, int b)
 }
 
 /* Spins only as long as a block takes, then sleeps: the thread that it waits for may have lost its processor. */
-static void wait_for(struct progress *row, int pixels)
+static void wait_for(struct progress *row, int reader, int pixels)
 {
     /* acquire: pairs with the release of the thread that worked on that row, whose states and sums are read next */
     for (int i = 0; i < PATIENCE; i++)
         if (atomic_load_explicit(&row->done, memory_order_acquire) >= pixels)
             return;
-    /* A count that only the sleepers change: one that has just looked at DONE stays counted until it has what it waits for. */
-    atomic_fetch_add_explicit(&row->sleepers, 1, memory_order_seq_cst); /* see publish; the load is an acquire, too */
+    /* The wish stays until it is met, so that no announcement can take it away from a thread that has just looked at DONE. */
+    atomic_store_explicit(&row->wanted[reader], pixels, memory_order_seq_cst); /* see publish; the load is an acquire, too */
     for (int done; (done = atomic_load_explicit(&row->done, memory_order_seq_cst)) < pixels;)
         syscall(SYS_futex, &row->done, FUTEX_WAIT_PRIVATE, done, NULL, NULL, 0);
     /* relaxed: one wake-up too many does no harm */
-    atomic_fetch_sub_explicit(&row->sleepers, 1, memory_order_relaxed);
+    atomic_store_explicit(&row->wanted[reader], NONE, memory_order_relaxed);
 }
 
-/* Announces that PIXELS of WIDTH are complete. Release: see wait_for. */
+/* Announces that PIXELS of WIDTH are complete, and wakes a reader that has what it wants. Release: see wait_for. */
 static void publish(struct progress *row, int pixels, int width)
 {
-    int sleepers;
+    bool wakes;
     if (pixels < width) {
         /* relaxed: a thread that just falls asleep may stay unseen until the next block; no block pays for a full barrier */
         atomic_store_explicit(&row->done, pixels, memory_order_release);
-        sleepers = atomic_load_explicit(&row->sleepers, memory_order_relaxed);
+        wakes = atomic_load_explicit(&row->wanted[NEXT_ROW], memory_order_relaxed) <= pixels;
     } else {
-        /* sequentially consistent, like the sleeper's count and load: this thread sees the sleeper, or the sleeper the end */
+        /* sequentially consistent, like the reader's store and load: this thread sees the wish, or the reader the end */
         atomic_store_explicit(&row->done, pixels, memory_order_seq_cst);
-        sleepers = atomic_load_explicit(&row->sleepers, memory_order_seq_cst);
+        wakes = atomic_load_explicit(&row->wanted[NEXT_ROW], memory_order_seq_cst) != NONE ||
+                atomic_load_explicit(&row->wanted[OTHER_SWEEP], memory_order_seq_cst) != NONE;
     }
-    /* One that does not sleep yet compares DONE in the kernel. If it has seen this value, it stays counted for the next one. */
-    if (sleepers > 0)
+    if (wakes) /* a reader that does not sleep yet compares DONE in the kernel */
         syscall(SYS_futex, &row->done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
@@ -251,14 +258,14 @@ static void match_row(const struct job *job, struct worker *worker, const struct
     prepare_paths(job, row, y, sweep, index);
     if (visit->is_second) {
         prepare_candidates(job, row, y);
-        wait_for(&job->scratch->progress[!sweep][mirror(job, index)], width);
+        wait_for(&job->scratch->progress[!sweep][mirror(job, index)], OTHER_SWEEP, width);
     }
     for (int begin = 0; begin < width; begin += PLX_BLOCK) {
         const int end = min(begin + PLX_BLOCK, width), count = end - begin, x = sweep == DOWN ? begin : width - end;
         uint8_t *first_pairs = pairs + (size_t)x * pixel;
 
         if (index > 0)
-            wait_for(&progress[index - 1], min(end + 1, width));
+            wait_for(&progress[index - 1], NEXT_ROW, min(end + 1, width));
         kernels->cost(row, x, count, worker->cost);
         kernels->aggregate(row, x, count, worker->cost, visit->is_second ? worker->pairs : first_pairs);
         if (visit->is_second)
@@ -283,7 +290,8 @@ static void start_sweep(struct job *job, int sweep)
     /* relaxed: the pool orders them before and after the work */
     for (int i = 0; i < job->height; i++) {
         atomic_store_explicit(&job->scratch->progress[sweep][i].done, 0, memory_order_relaxed);
-        atomic_store_explicit(&job->scratch->progress[sweep][i].sleepers, 0, memory_order_relaxed);
+        for (int reader = 0; reader < READERS; reader++)
+            atomic_store_explicit(&job->scratch->progress[sweep][i].wanted[reader], NONE, memory_order_relaxed);
     }
 }
 

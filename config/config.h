@@ -87,7 +87,8 @@ struct plx_config {
     } web;
 };
 
-/* Every key at its default: of the pipeline from core (plx_pipeline_params_default), of the others from schema.c. */
+/* Every key at its default: of the pipeline from core (plx_pipeline_params_default), of the others from their rows in schema.c.
+ */
 void plx_config_default(struct plx_config *ret_config);
 
 /* Reads PATH over the defaults into *ret_config, which is untouched on failure. Unknown key, wrong type, out of range,

@@ -2,6 +2,9 @@
 /* Every key of the configuration, in the order of the data flow. */
 #include "config/schema.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <parallax/shm.h>
 
 #include "core/pipeline/source.h"
@@ -17,6 +20,7 @@
 #define WORD(field, list) PLACE(field), .type = PLX_KEY_WORD, .words = list
 #define WHOLE PLX_WHOLE
 #define REAL PLX_REAL
+#define INITIAL(text) .initial = text
 #define LIVE .reloadable = true
 #define FIXED .fixed = true
 
@@ -51,7 +55,7 @@ static const struct plx_word motion_words[] = {{"visual", PLX_MOTION_VISUAL}, {"
 
 const struct plx_key plx_keys[] = {
     {"source.type", "source of pictures: the synthetic scene, recorded files, or cameras", WORD(source.type, source_words),
-     .other_name = "source.kind"},
+     INITIAL("synthetic"), .other_name = "source.kind"},
     {"source.path", "replay: a KITTI-style directory (image_0, image_1, times.txt), one with left and right, or an MCAP file",
      FIELD(source.path)},
     {"source.left_topic",
@@ -62,12 +66,14 @@ const struct plx_key plx_keys[] = {
      WORD(source.replay_rate, replay_words)},
     {"source.loop", "replay: start again after the last pair", FIELD(source.loop)},
     {"source.rate_hz", "pairs per second, from 0.1; 0 = no pause (synthetic), camera's setting (v4l2); for replay_rate: fixed",
-     FIELD(source.rate_hz), REAL(0, PLX_SOURCE_MAX_RATE_HZ)},
-    {"source.width", "synthetic, v4l2: picture width of one eye, pixels", FIELD(source.width), WHOLE(16, PLX_MAX_SIDE)},
-    {"source.height", "synthetic, v4l2: picture height, pixels", FIELD(source.height), WHOLE(16, PLX_MAX_SIDE)},
+     FIELD(source.rate_hz), INITIAL("30"), REAL(0, PLX_SOURCE_MAX_RATE_HZ)},
+    {"source.width", "synthetic, v4l2: picture width of one eye, pixels", FIELD(source.width), INITIAL("640"),
+     WHOLE(16, PLX_MAX_SIDE)},
+    {"source.height", "synthetic, v4l2: picture height, pixels", FIELD(source.height), INITIAL("480"), WHOLE(16, PLX_MAX_SIDE)},
     {"source.scene", "synthetic: a standing camera, or one that drives along a street", WORD(source.scene, scene_words)},
-    {"source.seed", "synthetic: seed of texture and noise", FIELD(source.seed), WHOLE(0, 2147483647)},
-    {"source.noise_levels", "synthetic: standard deviation of the camera noise, grey levels", FIELD(source.noise), REAL(0, 64)},
+    {"source.seed", "synthetic: seed of texture and noise", FIELD(source.seed), INITIAL("1"), WHOLE(0, 2147483647)},
+    {"source.noise_levels", "synthetic: standard deviation of the camera noise, grey levels", FIELD(source.noise), INITIAL("2"),
+     REAL(0, 64)},
     {"source.left", "v4l2: left camera, as `parallax cameras` prints it: /dev/v4l/by-path/... or card=,driver=,serial=,bus=",
      FIELD(source.camera[PLX_LEFT])},
     {"source.right", "v4l2: right camera, likewise; empty = the left camera gives both eyes side by side",
@@ -89,14 +95,15 @@ const struct plx_key plx_keys[] = {
     {"source.exposure_unit_us", "v4l2: microseconds per unit of the exposure control; 0 = the unit of a known control",
      FIELD(source.exposure_unit_us), REAL(0, 1e6)},
     {"source.exposure_delay", "v4l2: pictures from setting the exposure time to its effect", FIELD(source.exposure_delay),
-     WHOLE(0, 4)},
+     INITIAL("2"), WHOLE(0, 4)},
     {"source.gain_control", "v4l2: control of the gain, by name or number; empty = a known control",
      FIELD(source.gain_control)},
     {"source.gain_unit", "v4l2: scale of the gain control: linear factor or dB", WORD(source.gain_unit, gain_words)},
     {"source.gain_step",
      "v4l2: gain (factor or dB) per unit of the gain control; 0 = as for a known control, else 1 / its minimum",
      FIELD(source.gain_step), REAL(0, 1000)},
-    {"source.gain_delay", "v4l2: pictures from setting the gain to its effect", FIELD(source.gain_delay), WHOLE(0, 4)},
+    {"source.gain_delay", "v4l2: pictures from setting the gain to its effect", FIELD(source.gain_delay), INITIAL("1"),
+     WHOLE(0, 4)},
     {"source.restore_controls", "v4l2: restore all changed controls when the engine ends", FIELD(source.restore_controls)},
     {"source.readout_ms", "v4l2: sensor readout time, subtracted from end-of-frame time stamps; 0 = unknown, no correction",
      FIELD(source.readout_ms), REAL(0, 1000)},
@@ -107,7 +114,7 @@ const struct plx_key plx_keys[] = {
     {"calibration", "file, or two ROS camera_info files: left,right; empty = the source's own, else raw mode; none = raw mode",
      FIELD(calibration)},
     {"calibration_scale", "metres per unit of the calibration's translation: 0.001 for millimetres, 0.025 for 25 mm squares",
-     FIELD(calibration_scale), REAL(1e-6, 1e6)},
+     FIELD(calibration_scale), INITIAL("1"), REAL(1e-6, 1e6)},
     {"rectify_alpha", "computed rectification: 0 = only valid pixels, 1 = every pixel of the raw pictures",
      FIELD(rectify_alpha), REAL(0, 1)},
     {"backend", "processor of the stages; auto = the GPU if there is one", WORD(backend, backend_words)},
@@ -203,44 +210,53 @@ const struct plx_key plx_keys[] = {
     {"tracks.gate_m", "largest distance of an obstacle from the track's prediction", FIELD(pipeline.track.gate_m)},
     {"tracks.accel_mps2", "expected acceleration of obstacles, standard deviation", FIELD(pipeline.track.accel_mps2)},
 
-    {"exposure.enabled", "control exposure time and gain of the cameras", FIELD(exposure.enabled), LIVE},
-    {"exposure.target", "target mean brightness, share of full scale", FIELD(exposure.target), LIVE},
-    {"exposure.highlight_limit", "largest share of overexposed pixels", FIELD(exposure.highlight_limit), LIVE},
-    {"exposure.dead_band_stops", "brightness errors below this are not corrected", FIELD(exposure.dead_band), LIVE},
-    {"exposure.damping", "share of the brightness error that one step corrects", FIELD(exposure.damping), LIVE},
-    {"exposure.max_exposure_us", "longest exposure time; limits motion blur", FIELD(exposure.max_exposure_us), LIVE},
-    {"exposure.max_gain", "largest gain, linear", FIELD(exposure.max_gain), LIVE},
+    {"exposure.enabled", "control exposure time and gain of the cameras", FIELD(exposure.enabled), INITIAL("true"), LIVE},
+    {"exposure.target", "target mean brightness, share of full scale", FIELD(exposure.target), INITIAL("0.45"), LIVE},
+    {"exposure.highlight_limit", "largest share of overexposed pixels", FIELD(exposure.highlight_limit), INITIAL("0.02"), LIVE},
+    {"exposure.dead_band_stops", "brightness errors below this are not corrected", FIELD(exposure.dead_band), INITIAL("0.05"),
+     LIVE},
+    {"exposure.damping", "share of the brightness error that one step corrects", FIELD(exposure.damping), INITIAL("0.7"), LIVE},
+    {"exposure.max_exposure_us", "longest exposure time; limits motion blur", FIELD(exposure.max_exposure_us), INITIAL("15000"),
+     LIVE},
+    {"exposure.max_gain", "largest gain, linear", FIELD(exposure.max_gain), INITIAL("16"), LIVE},
     {"exposure.flicker_hz", "mains frequency of the lamps: exposure times are whole periods of their light; 0 = ignored",
      FIELD(exposure.flicker_hz), LIVE},
     {"exposure.zone_weights", "weights of the 8 x 8 zones, row by row; all 0 = equal weights", FIELD(exposure.zone_weight),
      WHOLE(0, 255), LIVE},
 
-    {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket), FIXED},
+    {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket),
+     INITIAL("/run/parallax/parallax.sock"), FIXED},
     {"publish.group", "group that may connect; empty = the service's own", FIELD(publish.group), FIXED},
-    {"publish.slots", "slots of the ring: frames in shared memory", FIELD(publish.slots),
+    {"publish.slots", "slots of the ring: frames in shared memory", FIELD(publish.slots), INITIAL("8"),
      WHOLE(PLX_SHM_MIN_SLOTS, PLX_SHM_MAX_SLOTS), FIXED},
-    {"publish.max_clients", "largest number of clients at a time", FIELD(publish.max_clients), WHOLE(1, 1024), FIXED},
+    {"publish.max_clients", "largest number of clients at a time", FIELD(publish.max_clients), INITIAL("128"), WHOLE(1, 1024),
+     FIXED},
     {"publish.right", "publish the rectified right picture too, for recording", FIELD(pipeline.right)},
-    {"blackbox.directory", "directory of the black box and its copies; empty = no black box", FIELD(blackbox.directory), FIXED},
+    {"blackbox.directory", "directory of the black box and its copies; empty = no black box", FIELD(blackbox.directory),
+     INITIAL("/var/lib/parallax/blackbox"), FIXED},
 
-    {"recorder.directory", "flight recorder: directory of its files", FIELD(recorder.directory), LIVE},
-    {"recorder.socket", "flight recorder: path of the socket of `parallax snapshot --last`", FIELD(recorder.socket), LIVE},
-    {"recorder.seconds", "flight recorder: seconds before a fault that it writes", FIELD(recorder.seconds), REAL(1, 3600),
+    {"recorder.directory", "flight recorder: directory of its files", FIELD(recorder.directory),
+     INITIAL("/var/lib/parallax/recorder"), LIVE},
+    {"recorder.socket", "flight recorder: path of the socket of `parallax snapshot --last`", FIELD(recorder.socket),
+     INITIAL("/run/parallax-recorder/recorder.sock"), LIVE},
+    {"recorder.seconds", "flight recorder: seconds before a fault that it writes", FIELD(recorder.seconds), INITIAL("10"),
+     REAL(1, 3600), LIVE},
+    {"recorder.memory_mb", "flight recorder: memory for pairs, MiB", FIELD(recorder.memory_mb), INITIAL("256"), WHOLE(1, 65536),
      LIVE},
-    {"recorder.memory_mb", "flight recorder: memory for pairs, MiB", FIELD(recorder.memory_mb), WHOLE(1, 65536), LIVE},
     {"recorder.flags", "flight recorder: health flags that are faults, such as desync,frozen; empty = none",
      FIELD(recorder.flags), LIVE},
     {"recorder.keep", "flight recorder: number of files that are kept; the oldest are deleted", FIELD(recorder.keep),
-     WHOLE(1, 1000), LIVE},
+     INITIAL("8"), WHOLE(1, 1000), LIVE},
 
-    {"ros.namespace", "parallax-ros: namespace of the topics; empty = none", FIELD(ros.name_space), LIVE},
+    {"ros.namespace", "parallax-ros: namespace of the topics; empty = none", FIELD(ros.name_space), INITIAL("parallax"), LIVE},
     {"ros.topics", "parallax-ros: topics offered, such as left,scan,obstacles (ros2.md); empty = all", FIELD(ros.topics), LIVE},
     {"ros.rename", "parallax-ros: OLD=NEW,...: other names for topics; NEW that begins with / is outside of the namespace",
      FIELD(ros.rename), LIVE},
     {"ros.frame_prefix", "parallax-ros: begins the names of the coordinate frames link, left_optical_frame and scan",
-     FIELD(ros.frame_prefix), LIVE},
+     FIELD(ros.frame_prefix), INITIAL("parallax_"), LIVE},
 
-    {"web.listen", "parallax-web: address and port of the page, such as 127.0.0.1:8765", FIELD(web.listen), LIVE},
+    {"web.listen", "parallax-web: address and port of the page, such as 127.0.0.1:8765", FIELD(web.listen),
+     INITIAL("127.0.0.1:8765"), LIVE},
     {"web.token_file", "parallax-web: file with the token that browsers must know, which other machines need; empty = none",
      FIELD(web.token_file), LIVE},
     {"web.names", "parallax-web: further names of this machine in addresses, separated by commas", FIELD(web.names), LIVE},
@@ -251,32 +267,11 @@ const int plx_key_count = COUNT(plx_keys);
 
 void plx_config_default(struct plx_config *ret_config)
 {
-    *ret_config = (struct plx_config){
-        .source = {.type = PLX_SOURCE_SYNTHETIC,
-                   .width = 640,
-                   .height = 480,
-                   .rate_hz = 30,
-                   .seed = 1,
-                   .noise = 2,
-                   .exposure_delay = 2,
-                   .gain_delay = 1},
-        .calibration_scale = 1,
-        .exposure = {.enabled = true,
-                     .target = 0.45,
-                     .highlight_limit = 0.02,
-                     .dead_band = 0.05,
-                     .damping = 0.7,
-                     .max_exposure_us = 15000,
-                     .max_gain = 16},
-        .publish = {.socket = "/run/parallax/parallax.sock", .slots = 8, .max_clients = 128},
-        .blackbox = {.directory = "/var/lib/parallax/blackbox"},
-        .recorder = {.directory = "/var/lib/parallax/recorder",
-                     .socket = "/run/parallax-recorder/recorder.sock",
-                     .seconds = 10,
-                     .memory_mb = 256,
-                     .keep = 8},
-        .ros = {.name_space = "parallax", .frame_prefix = "parallax_"},
-        .web = {.listen = "127.0.0.1:8765"},
-    };
+    memset(ret_config, 0, sizeof *ret_config);
     plx_pipeline_params_default(&ret_config->pipeline);
+    for (int i = 0; i < plx_key_count; i++) {
+        const struct plx_written initial = {.item = &plx_keys[i].initial, .count = 1};
+        if (plx_keys[i].initial && plx_value_parse(&plx_keys[i], &initial, ret_config, NULL) < 0)
+            abort(); /* a wrong row in the table above */
+    }
 }

@@ -7,7 +7,7 @@
 
 #include <parallax/error.h>
 
-#include "app/evaluate/column_claims.h"
+#include "app/evaluate/column_lookup.h"
 
 #define BEARING_COLUMNS 8  /* width of a bearing */
 #define BEARING_POINTS 6   /* fewer points in a bearing are no obstacle */

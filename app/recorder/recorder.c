@@ -12,10 +12,10 @@
 
 #include "app/exit.h"
 #include "app/log.h"
-#include "app/recorder/asker.h"
 #include "app/recorder/dump.h"
 #include "app/recorder/pair.h"
 #include "app/recorder/ring.h"
+#include "app/recorder/snapshot_server.h"
 #include "app/recorder/watch.h"
 #include "config/text.h"
 #include "core/base/clock.h"
@@ -39,8 +39,8 @@ struct recorder {
     size_t pair_bytes; /* of the pairs in the ring */
     bool raw;          /* they are as captured */
     struct plx_dump dump;
-    bool answers; /* the open file is for the asker */
-    struct plx_asker asker;
+    bool answers; /* the open file is for the server */
+    struct plx_snapshot_server requests;
     int64_t snapshot_ns[SNAPSHOTS]; /* when the last ones were asked for, a circle */
     unsigned snapshots;
     struct plx_watch watch;
@@ -69,7 +69,7 @@ static void answer(struct recorder *recorder, int error, const char *text)
     if (error == 0)
         said.pairs = (uint32_t)dump->pairs;
     snprintf(said.text, sizeof said.text, "%s", text);
-    plx_asker_answer(&recorder->asker, &said);
+    plx_snapshot_server_answer(&recorder->requests, &said);
 }
 
 /* The open file has failed. */
@@ -101,7 +101,7 @@ static void end_file(struct recorder *recorder)
     recorder->answers = false;
 }
 
-/* True if a snapshot may be written now; else the asker has its answer. */
+/* True if a snapshot may be written now; else the server has its answer. */
 static bool take_turn(struct recorder *recorder)
 {
     char text[96];
@@ -119,7 +119,7 @@ static bool take_turn(struct recorder *recorder)
     return true;
 }
 
-/* Begins the file that a fault or, without a fault, the asker waits for. */
+/* Begins the file that a fault or, without a fault, a request waits for. */
 static void begin_file(struct recorder *recorder)
 {
     struct plx_error_message message = {""};
@@ -134,9 +134,9 @@ static void begin_file(struct recorder *recorder)
         if (result < 0)
             plx_log(LOG_ERR, "%s: %s", recorder->pending, message.text);
         recorder->pending[0] = '\0';
-    } else if (recorder->asker.asked && take_turn(recorder)) {
+    } else if (recorder->requests.has_request && take_turn(recorder)) {
         recorder->answers = true;
-        result = plx_dump_begin(&recorder->dump, PLX_DUMP_SNAPSHOT, now - recorder->asker.range_ns, now, &message);
+        result = plx_dump_begin(&recorder->dump, PLX_DUMP_SNAPSHOT, now - recorder->requests.range_ns, now, &message);
         if (result < 0)
             report_failure(recorder, result, &message);
     }
@@ -302,7 +302,7 @@ static void sleep_until_something(const struct recorder *recorder, bool more)
 {
     struct pollfd ready[] = {
         {.fd = recorder->client ? plx_fd(recorder->client) : -1, .events = POLLIN},
-        {.fd = plx_asker_fd(&recorder->asker), .events = POLLIN},
+        {.fd = plx_snapshot_server_fd(&recorder->requests), .events = POLLIN},
     };
     poll(ready, sizeof ready / sizeof *ready, more ? 0 : IDLE_MS);
 }
@@ -319,14 +319,14 @@ static int start(struct recorder *recorder, struct plx_error_message *message)
     recorder->dump =
         (struct plx_dump){.directory = config->recorder.directory, .keep = config->recorder.keep, .ring = &recorder->ring};
     plx_health_flags_parse(config->recorder.flags, &recorder->watch.flags); /* plx_config_check has accepted them */
-    int result = plx_asker_open(&recorder->asker, config->recorder.socket, message);
+    int result = plx_snapshot_server_open(&recorder->requests, config->recorder.socket, message);
     if (result < 0)
         return result;
     result = plx_dump_prepare(&recorder->dump, message);
     if (result == 0)
         result = plx_pair_ring_init(&recorder->ring, (size_t)config->recorder.memory_mb << 20, message);
     if (result < 0)
-        plx_asker_close(&recorder->asker);
+        plx_snapshot_server_close(&recorder->requests);
     return result;
 }
 
@@ -339,7 +339,7 @@ static bool finish(struct recorder *recorder)
     if (recorder->overwritten > 0)
         plx_log(LOG_NOTICE, "%" PRIu64 " pairs were overwritten while they were copied", recorder->overwritten);
     plx_disconnect(recorder->client);
-    plx_asker_close(&recorder->asker);
+    plx_snapshot_server_close(&recorder->requests);
     plx_pair_ring_finish(&recorder->ring);
     return whole;
 }
@@ -361,7 +361,7 @@ int plx_recorder_run(const struct plx_config *config)
         if (recorder.client)
             take_pairs(&recorder);
         watch(&recorder);
-        plx_asker_receive(&recorder.asker);
+        plx_snapshot_server_receive(&recorder.requests);
         more = write_pairs(&recorder);
         plx_log_flush();
     }

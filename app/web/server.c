@@ -16,10 +16,10 @@
 #include "app/web/connection.h"
 #include "app/web/feed.h"
 #include "app/web/foxglove.h"
-#include "app/web/keeper.h"
 #include "app/web/listen.h"
 #include "app/web/parameters.h"
 #include "app/web/routes.h"
+#include "app/web/snapshot.h"
 #include "app/web/viewer.h"
 #include "core/base/clock.h"
 
@@ -47,9 +47,9 @@ struct plx_web_server {
     struct plx_web_handler handler;
     struct plx_web_audience audience;
     struct plx_web_feed feed;
-    struct plx_web_keeper keeper;
+    struct plx_web_snapshot snapshot;
     struct plx_web_parameters parameters;
-    struct plx_web_connection *keeper_asker; /* who waits for the keeper's answer; NULL: nobody any more */
+    struct plx_web_connection *keeper_asker; /* who waits for the snapshot's answer; NULL: nobody any more */
     struct plx_web_encoder *encoder;
     struct {
         struct plx_web_want want;
@@ -275,7 +275,7 @@ static void keep(struct plx_web_server *server, struct plx_web_connection *conne
     cJSON *item = cJSON_Parse(text);
     const cJSON *seconds = cJSON_GetObjectItemCaseSensitive(item, "keep");
     if (cJSON_IsNumber(seconds) && seconds->valuedouble > 0 && seconds->valuedouble <= MAX_KEPT_S) {
-        const int result = plx_web_keep(&server->keeper, seconds->valuedouble, &message);
+        const int result = plx_web_snapshot_ask(&server->snapshot, seconds->valuedouble, &message);
         if (result < 0)
             tell_kept(connection, result, message.text, 0);
         else
@@ -392,7 +392,7 @@ int plx_web_server_create(sd_event *event, const struct plx_config *config, stru
     server->access.group = config->publish.group;
     server->handler = (struct plx_web_handler){on_request, on_message, server};
     server->audience = (struct plx_web_audience){wants_frame, send_frame, tell_second, server};
-    server->keeper = (struct plx_web_keeper){
+    server->snapshot = (struct plx_web_snapshot){
         .socket = config->recorder.socket, .event = event, .answered = on_kept, .context = server, .fd = -1};
     server->parameters = (struct plx_web_parameters){
         .socket = config->publish.socket, .answered = on_parameters, .context = server, .done_fd = -1};
@@ -420,7 +420,7 @@ void plx_web_server_destroy(struct plx_web_server *server)
     for (int i = 0; i < server->connections; i++) {
         destroy(server->connection[i]);
     }
-    plx_web_keeper_close(&server->keeper);
+    plx_web_snapshot_close(&server->snapshot);
     plx_web_parameters_close(&server->parameters);
     plx_web_feed_close(&server->feed);
     plx_foxglove_frame_close(&server->foxglove);

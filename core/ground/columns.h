@@ -27,7 +27,7 @@
 #include <parallax/frame.h>
 
 #include "core/base/image.h"
-#include "core/ground/ground.h"
+#include "core/ground/mask.h"
 
 #define PLX_CELL_WIDTH PLX_COLUMN_WIDTH /* pixels */
 #define PLX_CELL_HEIGHT 2

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/ground/history.h"
 
+#include "core/ground/fit.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,8 @@
 
 #include <parallax/error.h>
 
-#include "core/ground/ground.h"
+#include "core/ground/fit.h"
+#include "core/ground/mask.h"
 #include "cpu/internal.h"
 
 #define GRID_REACH 2 /* bins around a line of the grid that count as on it */

@@ -7,7 +7,8 @@
 
 #include "gpu/device/launch.cuh"
 
-#include "core/ground/ground.h"
+#include "core/ground/fit.h"
+#include "core/ground/mask.h"
 
 #define NEIGHBOURS 9
 #define WARPS NEIGHBOURS

@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "core/ground/ground.h"
+#include "core/ground/fit.h"
 #include "core/ground/obstacles.h"
 #include "cpu/cpu.h"
 #include "oracle/test_image.h"
@@ -57,7 +57,7 @@ static struct plx_ground_params params_of(const struct view *view)
     };
 }
 
-/* Disparity of the plane at (u, v), pixels, true; the formula of core/ground/ground.h the other way round. */
+/* Disparity of the plane at (u, v), pixels, true; the formula of core/ground/fit.h the other way round. */
 static double plane_at(const struct view *view, double u, double v)
 {
     const double n[3] = {sin(view->roll) * cos(view->pitch), cos(view->roll) * cos(view->pitch), sin(view->pitch)};

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
+#include "core/ground/fit.h"
 #include "cpu/cpu.h"
 #include "oracle/ground.h"
 #include "oracle/test_image.h"

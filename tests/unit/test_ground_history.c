@@ -2,6 +2,7 @@
 /* The ground over time: which plane is held and for how long, when the camera's height is known, and when all is forgotten. */
 #include <string.h>
 
+#include "core/ground/fit.h"
 #include "core/ground/history.h"
 #include "tests/cmocka.h"
 

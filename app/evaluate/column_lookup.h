@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the scan and the stixels of a frame claim at a pixel. The frame has both planes. */
-#ifndef PLX_APP_EVALUATE_COLUMN_CLAIMS_H
-#define PLX_APP_EVALUATE_COLUMN_CLAIMS_H
+#ifndef PLX_APP_EVALUATE_COLUMN_LOOKUP_H
+#define PLX_APP_EVALUATE_COLUMN_LOOKUP_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/evaluate/column_claims.h"
+#include "app/evaluate/column_lookup.h"
 
 #include <math.h>
 #include <stddef.h>

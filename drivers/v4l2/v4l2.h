@@ -41,7 +41,7 @@ struct plx_v4l2_options {
 /* OPTIONS' texts must outlive the source. Create opens and checks the cameras; only start sets anything, so creating a source
  * disturbs no other user of the cameras. A camera that is missing, or that another process holds exclusively, is looked for
  * like a lost one; until it is found, `rate_hz` is the requested rate. After start, a camera that refuses is reported as lost
- * and tried again without end. Errors: RANGE, NOMEM; unless PATIENT also UNSUPPORTED, PERMISSION, IO. */
+ * and tried again without end. Errors: RANGE, NOMEM; unless `retries_refusals` also UNSUPPORTED, PERMISSION, IO. */
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_error_message *message);
 

@@ -2,7 +2,8 @@
 /*
  * The supervisor's decisions, as functions of events and time: the service's state, when an engine starts, when it counts as
  * hung, which processor it uses, and whether systemd's watchdog is fed. No clock, no process: plain data.
- * All times are the service's (app/supervisor/service_clock.h), nanoseconds. Budgets of stages and cameras: core/base/heartbeat.c.
+ * All times are the service's (app/supervisor/service_clock.h), nanoseconds. Budgets of stages and cameras:
+ * core/base/heartbeat.c.
  */
 #ifndef PLX_APP_SUPERVISOR_RECOVERY_H
 #define PLX_APP_SUPERVISOR_RECOVERY_H

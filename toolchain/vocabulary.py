@@ -27,45 +27,10 @@ BITS = [
 ]
 
 BEGIN = '''# SPDX-License-Identifier: Apache-2.0
-"""The enumerations of <parallax/vocabulary.h>, from which toolchain/vocabulary.py writes this file. A number that this version does not
-know becomes a member UNKNOWN_n, never an error.
-"""
+"""The enumerations of <parallax/vocabulary.h>, from which toolchain/vocabulary.py writes this file."""
 from __future__ import annotations
 
-import enum
-
-
-class _Number(enum.IntEnum):
-    @classmethod
-    def _missing_(cls, value: object) -> _Number | None:
-        if not isinstance(value, int):
-            return None
-        member = int.__new__(cls, value)
-        member._name_ = f"UNKNOWN_{value}"
-        member._value_ = value
-        return member
-
-    def __str__(self) -> str:
-        return self.name.lower()
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
-
-
-'''
-
-FLAGS_BASE = '''class _Flags(enum.IntFlag):
-    """Flags whose text is their names in small letters."""
-
-    def _nothing(self) -> str:
-        """The text where no flag is set."""
-        return "none"
-
-    def __str__(self) -> str:
-        return "|".join((flag.name or "").lower() for flag in type(self) if flag & self) or self._nothing()
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
+from ._enums import Flags, Number
 
 
 '''
@@ -93,14 +58,13 @@ def class_text(name, base, about, lines):
 def flags_text():
     text = BEGIN
     for table, name, about in NUMBERS:
-        text += class_text(name, "_Number", about, [f"{member} = {number}" for number, member in members(table)])
+        text += class_text(name, "Number", about, [f"{member} = {number}" for number, member in members(table)])
     text += "# The type of an element of each plane: of NumPy, or a structure.\n"
     elements = [(name, re.sub("^struct |_t$", "", kind)) for name, kind in rows("PLANE")]
     text += "PLANE_ELEMENTS = {\n" + "".join(f'    Plane.{name}: "{kind}",\n' for name, kind in elements) + "}\n\n\n"
-    text += FLAGS_BASE
     for table, name, about, nothing in BITS:
         lines = [f"{member} = 1 << {bit}" for bit, member in members(table)]
-        text += class_text(name, "_Flags", about, [*lines, "", "def _nothing(self) -> str:", f'    return "{nothing}"'])
+        text += class_text(name, "Flags", about, [*lines, "", "def _nothing(self) -> str:", f'    return "{nothing}"'])
     return re.sub(r"(?m)^ +$", "", text).rstrip("\n") + "\n"
 
 

@@ -1,30 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The enumerations of <parallax/vocabulary.h>, from which toolchain/vocabulary.py writes this file. A number that this version does not
-know becomes a member UNKNOWN_n, never an error.
-"""
+"""The enumerations of <parallax/vocabulary.h>, from which toolchain/vocabulary.py writes this file."""
 from __future__ import annotations
 
-import enum
+from ._enums import Flags, Number
 
 
-class _Number(enum.IntEnum):
-    @classmethod
-    def _missing_(cls, value: object) -> _Number | None:
-        if not isinstance(value, int):
-            return None
-        member = int.__new__(cls, value)
-        member._name_ = f"UNKNOWN_{value}"
-        member._value_ = value
-        return member
-
-    def __str__(self) -> str:
-        return self.name.lower()
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
-
-
-class Plane(_Number):
+class Plane(Number):
     """The planes of a frame, enum plx_plane_id."""
     LEFT = 0
     DISPARITY = 1
@@ -38,7 +19,7 @@ class Plane(_Number):
     STIXELS = 9
 
 
-class State(_Number):
+class State(Number):
     """What the service does, enum plx_state."""
     STARTING = 0
     RUNNING = 1
@@ -48,14 +29,14 @@ class State(_Number):
     STOPPED = 5
 
 
-class Source(_Number):
+class Source(Number):
     """Where the pictures come from, enum plx_source_type. Only V4L2 shows the world as it is now."""
     SYNTHETIC = 0
     REPLAY = 1
     V4L2 = 2
 
 
-class Clock(_Number):
+class Clock(Number):
     """The clock of a source, enum plx_clock."""
     MONOTONIC = 0
     REALTIME = 1
@@ -63,7 +44,7 @@ class Clock(_Number):
     FILE = 3
 
 
-class Memory(_Number):
+class Memory(Number):
     """How a camera's pictures come into memory, enum plx_memory."""
     NONE = 0
     USERPTR = 1
@@ -71,7 +52,7 @@ class Memory(_Number):
     MMAP = 3
 
 
-class Stage(_Number):
+class Stage(Number):
     """The stages whose time is published, enum plx_stage."""
     CONVERT = 0
     HISTOGRAM = 1
@@ -88,20 +69,20 @@ class Stage(_Number):
     TRACKS = 12
 
 
-class MotionSource(_Number):
+class MotionSource(Number):
     """Where ego-motion comes from, enum plx_motion_source."""
     NONE = 0
     VISUAL = 1
 
 
-class TrackStatus(_Number):
+class TrackStatus(Number):
     """What is known of a track in this frame, enum plx_track_status."""
     NEW = 1
     TRACKED = 2
     LOST = 3
 
 
-class SizeClass(_Number):
+class SizeClass(Number):
     """Class of an obstacle's measured width and height, not of what it is: enum plx_size_class."""
     UNKNOWN = 0
     NARROW = 1
@@ -126,21 +107,7 @@ PLANE_ELEMENTS = {
 }
 
 
-class _Flags(enum.IntFlag):
-    """Flags whose text is their names in small letters."""
-
-    def _nothing(self) -> str:
-        """The text where no flag is set."""
-        return "none"
-
-    def __str__(self) -> str:
-        return "|".join((flag.name or "").lower() for flag in type(self) if flag & self) or self._nothing()
-
-    def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
-
-
-class Blindness(_Flags):
+class Blindness(Flags):
     """Why a frame cannot show obstacles, enum plx_blind; Blindness(0): it can."""
     NOT_CALIBRATED = 1 << 0
     OBSTACLES_OFF = 1 << 1
@@ -151,7 +118,7 @@ class Blindness(_Flags):
         return "it can"
 
 
-class Health(_Flags):
+class Health(Flags):
     """Faults, enum plx_health; Health(0) is fine."""
     CAMERA_LOST_LEFT = 1 << 0
     CAMERA_LOST_RIGHT = 1 << 1

@@ -40,6 +40,11 @@ void plx_queued_source_stop(struct plx_source *source);
 int plx_queued_source_next(struct plx_source *source, int64_t deadline_ns, struct plx_capture *ret_capture);
 void plx_queued_source_release(struct plx_source *source, struct plx_capture *capture);
 
+/* clang-format off */
+#define PLX_QUEUED_SOURCE_OPS .start = plx_queued_source_start, .stop = plx_queued_source_stop, \
+    .next = plx_queued_source_next, .release = plx_queued_source_release
+/* clang-format on */
+
 /* --- for MAKE ----------------------------------------------------------------------------------------------------- */
 
 /* Begins a pair: RET_DATA[eye] has the bytes given at creation. Returns its number; PLX_PAIR_QUEUE_FULL if the reader holds

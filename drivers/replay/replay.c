@@ -144,10 +144,7 @@ static int calibration(struct plx_source *source, struct plx_stereo_calibration 
 static const struct plx_source_ops replay_ops = {
     .name = "replay",
     .destroy = destroy,
-    .start = plx_queued_source_start,
-    .stop = plx_queued_source_stop,
-    .next = plx_queued_source_next,
-    .release = plx_queued_source_release,
+    PLX_QUEUED_SOURCE_OPS,
     .control = control,
     .range = range,
     .calibration = calibration,

@@ -92,6 +92,16 @@ static void an_engine_that_is_frozen_alone_is_replaced(void **state)
     plx_disconnect(client);
 }
 
+/* Frames come from ENGINE, and no other was started. Ends the service. */
+static void expect_kept(struct plx_client *client, pid_t engine)
+{
+    running_frame(client, START_MS);
+    assert_int_equal(engine_of(&daemon_), engine);
+    assert_int_equal(plx_restarts(client), 0);
+    stop_daemon();
+    plx_disconnect(client);
+}
+
 /* As a supervisor that is stopped for a while, and no longer than systemd allows. */
 static void a_supervisor_that_stood_still_keeps_its_engine(void **state)
 {
@@ -104,11 +114,7 @@ static void a_supervisor_that_stood_still_keeps_its_engine(void **state)
     usleep(FROZEN_MS * 1000);
     kill(daemon_.pid, SIGCONT);
     usleep(500000);
-    running_frame(client, START_MS);
-    assert_int_equal(engine_of(&daemon_), engine);
-    assert_int_equal(plx_restarts(client), 0);
-    stop_daemon();
-    plx_disconnect(client);
+    expect_kept(client, engine);
 }
 
 /* The engine yields to everybody (nice 19), and many want the processor: hardly any of it is left for the engine, and a new one
@@ -137,11 +143,7 @@ static void an_engine_that_others_keep_from_running_is_not_replaced(void **state
         waitpid(busy[i], NULL, 0);
     }
     set_nice(engine, 0);
-    running_frame(client, START_MS);
-    assert_int_equal(engine_of(&daemon_), engine);
-    assert_int_equal(plx_restarts(client), 0);
-    stop_daemon();
-    plx_disconnect(client);
+    expect_kept(client, engine);
 }
 
 /* Engines that are killed from outside, and engines that wait for their source: the GPU has nothing to do with it. */

@@ -47,7 +47,7 @@ static void print_sample(struct writer *out, const char *label, const char *word
 {
     if (out->text) {
         fputs(out->name, out->text);
-        if (label) {
+        if (label && word) {
             fprintf(out->text, "{%s=\"", label);
             print_escaped(out->text, word);
             fputs("\"}", out->text);

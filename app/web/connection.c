@@ -165,11 +165,13 @@ int plx_web_upgrade(struct plx_web_connection *connection, const char *key, cons
 {
     char accept[PLX_WS_ACCEPT], text[512];
     uint8_t *larger = realloc(connection->in, SOCKET_BYTES);
-    connection->in = larger ? larger : connection->in;
-    connection->reader = calloc(1, sizeof *connection->reader);
-    if (!larger || !connection->reader)
+    if (!larger)
         return PLX_ERR_NOMEM;
+    connection->in = larger;
     connection->in_capacity = SOCKET_BYTES;
+    connection->reader = calloc(1, sizeof *connection->reader);
+    if (!connection->reader)
+        return PLX_ERR_NOMEM;
     plx_ws_accept(key, accept);
     snprintf(text, sizeof text,
              "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "

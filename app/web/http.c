@@ -236,7 +236,7 @@ int plx_http_parse(const char *bytes, size_t count, struct plx_http_request *ret
     struct plx_http_request request = {.head = false};
     struct seen seen = {.kept = 0};
     const size_t limit = count < PLX_HTTP_MAX_BYTES ? count : PLX_HTTP_MAX_BYTES;
-    const char *const whole = limit >= 4 ? memmem(bytes, limit, "\r\n\r\n", 4) : NULL;
+    const char *const whole = memmem(bytes, limit, "\r\n\r\n", 4);
     if (!whole)
         return count >= PLX_HTTP_MAX_BYTES ? -431 : 0;
 

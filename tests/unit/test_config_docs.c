@@ -20,6 +20,15 @@
 
 static char *page, *table;
 
+/* What a key takes, shorter than an error says it: the default shows the kind. */
+static const char *takes(const struct plx_key *key, const char *expected)
+{
+    const char *range = strstr(expected, "number from ");
+    if (key->type == PLX_KEY_BOOL || key->type == PLX_KEY_TEXT)
+        return "";
+    return range && key->type != PLX_KEY_BYTES ? range + strlen("number from ") : expected;
+}
+
 /* The table of all keys, in Markdown. */
 static int document_keys(FILE *out)
 {
@@ -32,7 +41,7 @@ static int document_keys(FILE *out)
         plx_value_expected(key, expected);
         plx_value_print(key, &defaults, text);
         fprintf(out, "| `%s`%s | %s | %s | %s |\n", key->name, key->reloadable ? " ↻" : "",
-                key->type == PLX_KEY_BYTES ? "all 0" : text, expected, key->help);
+                key->type == PLX_KEY_BYTES ? "all 0" : text, takes(key, expected), key->help);
     }
     return fflush(out) == 0 && !ferror(out) ? 0 : PLX_ERR_IO;
 }

@@ -63,13 +63,13 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
         !(config->source.rate_hz > 0))
         return refuse("source.replay_rate", ret_key, message,
                       "is fixed and source.rate_hz is 0; expected a rate, or replay_rate: maximum");
-    if (config->source.type == PLX_SOURCE_V4L2 && config->source.camera[PLX_LEFT][0] == '\0')
+    if (config->source.type == PLX_SOURCE_V4L2 && config->source.cameras.camera[PLX_LEFT][0] == '\0')
         return refuse("source.type", ret_key, message,
                       "is v4l2 and source.left is empty; expected a camera (`parallax cameras` lists them)");
     if (config->source.rate_hz > 0 && config->source.rate_hz < PLX_SOURCE_MIN_RATE_HZ)
         return refuse("source.rate_hz", ret_key, message,
                       "is less than " TEXT_OF(PLX_SOURCE_MIN_RATE_HZ) "; expected that or more, or 0");
-    if (config->source.crop_width > 0 && config->source.crop_height == 0)
+    if (config->source.cameras.crop_width > 0 && config->source.cameras.crop_height == 0)
         return refuse("source.crop_width", ret_key, message, "is set and source.crop_height is 0; expected both or neither");
     if (config->engine.cpus[0] != '\0' && !plx_cpus_parse(config->engine.cpus, listed))
         return refuse("engine.cpus", ret_key, message,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/geometry/calibration.h"
+#include "core/pipeline/camera_options.h"
 #include "core/pipeline/exposure.h"
 #include "core/pipeline/pipeline.h"
 #include "gpu/gpu.h"
@@ -15,8 +16,6 @@ enum plx_backend_kind { PLX_BACKEND_AUTO, PLX_BACKEND_CPU, PLX_BACKEND_GPU };
 enum plx_replay_rate { PLX_REPLAY_RECORDED, PLX_REPLAY_FIXED, PLX_REPLAY_MAXIMUM };
 
 enum plx_scene_kind { PLX_SCENE_DEMO, PLX_SCENE_STREET };
-
-enum plx_gain_unit { PLX_GAIN_LINEAR, PLX_GAIN_DB };
 
 struct plx_config {
     struct {
@@ -27,21 +26,11 @@ struct plx_config {
         char topic[PLX_EYES][256]; /* replay of an MCAP file; "" = those of `parallax record` */
         enum plx_replay_rate replay_rate;
         bool loop;
-        enum plx_scene_kind scene; /* synthetic */
-        int seed;                  /* synthetic */
-        double noise;              /* synthetic: standard deviation of the camera noise, grey levels */
-        double pair_tolerance_ms;  /* 0: a quarter of the period */
-        double readout_ms;         /* 0: not known */
-        /* v4l2, see struct plx_v4l2_options */
-        char camera[PLX_EYES][256];
-        char format[8];
-        int crop_x, crop_y, crop_width, crop_height;
-        bool msb_aligned;
-        char controls[1024], exposure_control[32], gain_control[32];
-        double exposure_unit_us, gain_step;
-        int gain_unit; /* enum plx_gain_unit */
-        int exposure_delay, gain_delay;
-        bool restore_controls;
+        enum plx_scene_kind scene;         /* synthetic */
+        int seed;                          /* synthetic */
+        double noise;                      /* synthetic: standard deviation of the camera noise, grey levels */
+        double pair_tolerance_ms;          /* 0: a quarter of the period */
+        struct plx_camera_options cameras; /* v4l2, but for size and rate, which are above */
     } source;
     char calibration[4096];   /* file, or two separated by a comma (ROS left,right); "" = the source's own; see below */
     double calibration_scale; /* metres per unit of its translation; 1 where it is in metres */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/engine/setup.h"
 
-#include <math.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -52,31 +51,12 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
 static int open_cameras(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_v4l2_options options = {
-        .camera = {config->source.camera[PLX_LEFT], config->source.camera[PLX_RIGHT]},
-        .format = config->source.format,
+        .cameras = config->source.cameras,
         .width = config->source.width,
         .height = config->source.height,
         .rate_hz = config->source.rate_hz,
-        .crop_x = config->source.crop_x,
-        .crop_y = config->source.crop_y,
-        .crop_width = config->source.crop_width,
-        .crop_height = config->source.crop_height,
-        .msb_aligned = config->source.msb_aligned,
+        .flicker_hz = config->exposure.flicker_hz,
         .retries_refusals = setup->retries_refusals,
-        .readout_ns = llround(config->source.readout_ms * (double)PLX_NS_PER_MS),
-        .control =
-            {
-                .controls = config->source.controls,
-                .exposure_control = config->source.exposure_control,
-                .gain_control = config->source.gain_control,
-                .exposure_unit_us = config->source.exposure_unit_us,
-                .gain_step = config->source.gain_step,
-                .gain_db = config->source.gain_unit == PLX_GAIN_DB,
-                .exposure_delay = config->source.exposure_delay,
-                .gain_delay = config->source.gain_delay,
-                .flicker_hz = config->exposure.flicker_hz,
-                .restore = config->source.restore_controls,
-            },
     };
     return plx_v4l2_create(setup->memory, &options, &setup->source, message);
 }

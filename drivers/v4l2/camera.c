@@ -71,7 +71,7 @@ static int fit_buffers(struct plx_v4l2_camera *camera, const struct plx_v4l2_str
 
 static void close_node(struct plx_v4l2_camera *camera)
 {
-    if (!plx_v4l2_camera_is_closed(camera) && (camera->control_options->restore || !camera->has_worked))
+    if (!plx_v4l2_camera_is_closed(camera) && (camera->options->cameras.control.restore || !camera->has_worked))
         plx_v4l2_camera_controls_restore(&camera->controls, &camera->node);
     plx_v4l2_close(&camera->node);
 }
@@ -84,7 +84,7 @@ int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_error_messag
     int result = plx_v4l2_find(&camera->rule, &camera->node, message);
     if (result < 0)
         return result;
-    result = plx_v4l2_camera_controls_open(&camera->controls, &camera->node, camera->control_options, &controls_set, message);
+    result = plx_v4l2_camera_controls_open(&camera->controls, &camera->node, camera->options, &controls_set, message);
     if (result == 0)
         result = plx_v4l2_negotiate_try(&camera->node, &camera->requested, controls_set, &actual, message);
     if (result < 0) {

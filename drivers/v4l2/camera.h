@@ -19,7 +19,7 @@ struct plx_v4l2_camera {
     struct plx_v4l2_requested_format requested;
     bool msb_aligned;
     int64_t readout_ns; /* from the end of the exposure to a timestamp of the end of the frame; 0: not known */
-    const struct plx_v4l2_control_options *control_options;
+    const struct plx_v4l2_options *options;
     int eye; /* enum plx_eye; PLX_EYES: both, side by side */
 
     struct plx_v4l2_node node;            /* closed while the camera is lost, and at first */

@@ -73,7 +73,7 @@ static int next_named(const struct plx_v4l2_node *node, const char **text, struc
 static int check_named(const struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node,
                        bool *ret_controls_set, struct plx_error_message *message)
 {
-    const char *text = controls->options->controls;
+    const char *text = controls->options->cameras.control.controls;
     struct plx_v4l2_control control;
     int64_t value, now;
     int result;
@@ -88,7 +88,7 @@ static int check_named(const struct plx_v4l2_camera_controls *controls, const st
 static int set_named(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node,
                      struct plx_error_message *message)
 {
-    const char *text = controls->options->controls;
+    const char *text = controls->options->cameras.control.controls;
     struct plx_v4l2_control control;
     int64_t value;
     int result;
@@ -131,7 +131,7 @@ static int find_delayed(const struct plx_v4l2_node *node, const char *name, cons
 static int find_exposure_and_gain(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node,
                                   struct plx_error_message *note, struct plx_error_message *message)
 {
-    const struct plx_v4l2_control_options *options = controls->options;
+    const struct plx_camera_control_options *options = &controls->options->cameras.control;
     int result = find_delayed(node, options->exposure_control, exposures, COUNT(exposures), options->exposure_unit_us,
                               &controls->exposure, message);
     if (result == 0)
@@ -157,7 +157,7 @@ static int find_exposure_and_gain(struct plx_v4l2_camera_controls *controls, con
 }
 
 int plx_v4l2_camera_controls_open(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node,
-                                  const struct plx_v4l2_control_options *options, bool *ret_controls_set,
+                                  const struct plx_v4l2_options *options, bool *ret_controls_set,
                                   struct plx_error_message *message)
 {
     struct plx_error_message note = {""};
@@ -248,7 +248,8 @@ int plx_v4l2_camera_controls_set_exposure(struct plx_v4l2_camera_controls *contr
         set_delayed(controls, &controls->exposure, node, sequence, llround(exposure_us / fmax(controls->exposure.step, 1e-6)));
     if (result == 0 && controls->gain.present)
         result = set_delayed(controls, &controls->gain, node, sequence,
-                             plx_v4l2_gain_value((double)gain, controls->gain.step, controls->options->gain_db));
+                             plx_v4l2_gain_value((double)gain, controls->gain.step,
+                                                 controls->options->cameras.control.gain_unit == PLX_GAIN_DB));
     return result;
 }
 
@@ -270,9 +271,10 @@ void plx_v4l2_camera_controls_in_force(const struct plx_v4l2_camera_controls *co
 
     *ret_exposure_us =
         in_force(&controls->exposure, sequence, &value) ? (uint32_t)lround((double)value * controls->exposure.step) : 0;
-    *ret_gain = in_force(&controls->gain, sequence, &value)
-                    ? (float)plx_v4l2_gain_of(value, controls->gain.step, controls->options->gain_db)
-                    : 0.0f;
+    *ret_gain =
+        in_force(&controls->gain, sequence, &value)
+            ? (float)plx_v4l2_gain_of(value, controls->gain.step, controls->options->cameras.control.gain_unit == PLX_GAIN_DB)
+            : 0.0f;
     if (!controls->gain.present && *ret_exposure_us > 0)
         *ret_gain = 1.0f; /* a fixed gain counts as 1 */
 }
@@ -280,7 +282,7 @@ void plx_v4l2_camera_controls_in_force(const struct plx_v4l2_camera_controls *co
 void plx_v4l2_camera_controls_range(const struct plx_v4l2_camera_controls *controls, struct plx_control_range *ret_range)
 {
     const struct plx_v4l2_delayed_control *exposure = &controls->exposure, *gain = &controls->gain;
-    const bool db = controls->options && controls->options->gain_db;
+    const bool db = controls->options && controls->options->cameras.control.gain_unit == PLX_GAIN_DB;
 
     *ret_range = (struct plx_control_range){.gain_min = 1.0f, .gain_max = 1.0f};
     if (!exposure->present)

@@ -66,7 +66,7 @@ struct plx_v4l2_delayed_control {
 };
 
 struct plx_v4l2_camera_controls {
-    const struct plx_v4l2_control_options *options;
+    const struct plx_v4l2_options *options;
     struct plx_v4l2_delayed_control exposure, gain;
     bool manual; /* automatic modes are off */
     struct {
@@ -80,7 +80,7 @@ struct plx_v4l2_camera_controls {
  * CONTROLS. *ret_controls_set: the named controls have their values already. RANGE or UNSUPPORTED if a control is missing or
  * cannot have its value. */
 int plx_v4l2_camera_controls_open(struct plx_v4l2_camera_controls *controls, const struct plx_v4l2_node *node,
-                                  const struct plx_v4l2_control_options *options, bool *ret_controls_set,
+                                  const struct plx_v4l2_options *options, bool *ret_controls_set,
                                   struct plx_error_message *message);
 
 /* Sets the controls that OPTIONS names, and reads all ranges again, which may have changed. NOTE says what cannot be

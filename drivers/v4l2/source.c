@@ -5,6 +5,7 @@
  */
 #include "drivers/v4l2/v4l2.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include <parallax/error.h>
@@ -13,7 +14,7 @@
 
 struct v4l2 {
     struct plx_source base;
-    struct plx_v4l2_control_options control;
+    struct plx_v4l2_options options;
     struct plx_v4l2_capture_thread thread;
 };
 
@@ -90,7 +91,7 @@ static const struct plx_source_ops v4l2_ops = {
 static int describe(struct v4l2 *self, struct plx_stages *stages, const struct plx_v4l2_options *options,
                     struct plx_error_message *message)
 {
-    const bool both_in_one = options->camera[PLX_RIGHT][0] == '\0';
+    const bool both_in_one = options->cameras.camera[PLX_RIGHT][0] == '\0';
     int result = 0;
 
     self->thread.cameras = both_in_one ? 1 : PLX_EYES;
@@ -99,19 +100,20 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
         struct plx_v4l2_camera *camera = &self->thread.camera[i];
         *camera = (struct plx_v4l2_camera){
             .stages = stages,
-            .requested = {.fourcc = plx_v4l2_fourcc_parse(options->format),
+            .requested = {.fourcc = plx_v4l2_fourcc_parse(options->cameras.format),
                           .width = options->width * (both_in_one ? 2 : 1),
                           .height = options->height,
                           .rate_hz = options->rate_hz,
-                          .crop = {options->crop_x, options->crop_y, options->crop_width, options->crop_height}},
-            .msb_aligned = options->msb_aligned,
-            .readout_ns = options->readout_ns,
-            .control_options = &self->control,
+                          .crop = {options->cameras.crop_x, options->cameras.crop_y, options->cameras.crop_width,
+                                   options->cameras.crop_height}},
+            .msb_aligned = options->cameras.msb_aligned,
+            .readout_ns = llround(options->cameras.readout_ms * (double)PLX_NS_PER_MS),
+            .options = &self->options,
             .eye = both_in_one ? PLX_EYES : i,
             .node.fd = -1,
         };
         if (result == 0)
-            result = plx_v4l2_rule_parse(options->camera[i], &camera->rule, message);
+            result = plx_v4l2_rule_parse(options->cameras.camera[i], &camera->rule, message);
     }
     return result;
 }
@@ -126,7 +128,7 @@ int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *op
         return plx_fail(message, PLX_ERR_NOMEM, "v4l2 source: out of memory or descriptors");
     }
     self->base = (struct plx_source){.ops = &v4l2_ops, .width = options->width, .height = options->height};
-    self->control = options->control;
+    self->options = *options;
     int result = describe(self, stages, options, message);
     if (result == 0)
         result = plx_v4l2_capture_thread_open(&self->thread, message);

@@ -17,9 +17,12 @@
 
 #define PAIRS_PATIENCE_MS 20000 /* the guest is slow, and its host may be busy */
 
+/* Sets a text of struct plx_v4l2_options. */
+#define SET_TEXT(field, text) snprintf(field, sizeof(field), "%s", text)
+
 #define PAIRS_NO_CONTROLS                                                                                                      \
     {                                                                                                                          \
-        .controls = "", .exposure_control = "", .gain_control = "", .exposure_delay = 2, .gain_delay = 1                       \
+        .exposure_delay = 2, .gain_delay = 1                                                                                   \
     }
 
 struct pairs {

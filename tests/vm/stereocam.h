@@ -10,12 +10,12 @@
 static inline struct plx_v4l2_options stereocam_options(double rate_hz)
 {
     return (struct plx_v4l2_options){
-        .camera = {"card=stereocam left", "card=stereocam right"},
-        .format = "GREY",
+        .cameras.camera = {"card=stereocam left", "card=stereocam right"},
+        .cameras.format = "GREY",
         .width = 320,
         .height = 180,
         .rate_hz = rate_hz,
-        .control = PAIRS_NO_CONTROLS,
+        .cameras.control = PAIRS_NO_CONTROLS,
     };
 }
 

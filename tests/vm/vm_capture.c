@@ -7,12 +7,12 @@
 #include "tests/vm/pairs.h"
 
 static const struct plx_v4l2_options two = {
-    .camera = {"bus=platform:vivid-000", "bus=platform:vivid-001"},
-    .format = "GREY",
+    .cameras.camera = {"bus=platform:vivid-000", "bus=platform:vivid-001"},
+    .cameras.format = "GREY",
     .width = 320,
     .height = 180,
     .rate_hz = 15,
-    .control = PAIRS_NO_CONTROLS,
+    .cameras.control = PAIRS_NO_CONTROLS,
 };
 
 static bool has_content(const struct plx_raw *raw)
@@ -58,7 +58,7 @@ static void test_side_by_side(void **state)
     struct plx_v4l2_options options = two;
     struct pairs pairs;
 
-    options.camera[PLX_RIGHT] = "";
+    SET_TEXT(options.cameras.camera[PLX_RIGHT], "");
     options.width = 160;
     pairs_open(&pairs, &options);
     for (int i = 0; i < 5; i++) {
@@ -115,8 +115,8 @@ static void test_refusals(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plx_v4l2_options options = two;
         struct plx_error_message message;
-        options.camera[PLX_LEFT] = cases[i].left;
-        options.format = cases[i].format;
+        SET_TEXT(options.cameras.camera[PLX_LEFT], cases[i].left);
+        SET_TEXT(options.cameras.format, cases[i].format);
         options.width = cases[i].width;
         pairs_refused(&options, cases[i].error, &message);
     }

@@ -15,14 +15,16 @@
 
 static struct plx_v4l2_options stereocam(const char *controls)
 {
-    return (struct plx_v4l2_options){
-        .camera = {"card=stereocam left", "card=stereocam right"},
-        .format = "GREY",
+    struct plx_v4l2_options options = {
+        .cameras.camera = {"card=stereocam left", "card=stereocam right"},
+        .cameras.format = "GREY",
         .width = 320,
         .height = 180,
         .rate_hz = FAST_HZ,
-        .control = {.controls = controls, .exposure_control = "", .gain_control = "", .exposure_delay = 2, .gain_delay = 1},
+        .cameras.control = PAIRS_NO_CONTROLS,
     };
+    SET_TEXT(options.cameras.control.controls, controls);
+    return options;
 }
 
 /* Changes exposure and gain again and again, and compares what the source says with the driver's own records. */
@@ -88,7 +90,7 @@ static void test_restored(void **state)
     struct plx_v4l2_options options = stereocam("override_enable=0");
     struct pairs pairs;
 
-    options.control.restore = true;
+    options.cameras.control.restore = true;
     options.rate_hz = 20;
     const int64_t before = read_control("card=stereocam right", "exposure");
     pairs_open(&pairs, &options);
@@ -127,12 +129,12 @@ static void try_beside(const struct plx_v4l2_options *options)
     struct plx_error_message message = {""};
 
     for (int eye = 0; eye < PLX_EYES; eye++)
-        describe_camera(options->camera[eye], before[eye]);
+        describe_camera(options->cameras.camera[eye], before[eye]);
     if (plx_v4l2_create(stages, options, &source, &message) < 0)
         fail_msg("%s", message.text);
     for (int destroyed = 0; destroyed < 2; destroyed++) {
         for (int eye = 0; eye < PLX_EYES; eye++) {
-            describe_camera(options->camera[eye], after);
+            describe_camera(options->cameras.camera[eye], after);
             assert_string_equal(after, before[eye]);
         }
         if (!destroyed)
@@ -150,9 +152,9 @@ static void test_trying_sets_nothing(void **state)
     struct pairs pairs;
 
     other.height = 200;
-    other.format = "Y10";
+    SET_TEXT(other.cameras.format, "Y10");
     other.rate_hz = 25;
-    other.control.restore = true;
+    other.cameras.control.restore = true;
     pairs_open(&pairs, &options);
     pairs_take(&pairs, 2);
     try_beside(&other);
@@ -171,16 +173,16 @@ static void test_taken_back(void **state)
 
     options.rate_hz = 20;
     for (int eye = 0; eye < PLX_EYES; eye++)
-        describe_camera(options.camera[eye], before[eye]);
+        describe_camera(options.cameras.camera[eye], before[eye]);
     stereocam_set("right/refuse_format", EINVAL);
     pairs_open(&pairs, &options);
     for (int i = 0; i < 4; i++)
         pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT);
-    assert_int_equal(read_control(options.camera[PLX_LEFT], "gain"), 48);
+    assert_int_equal(read_control(options.cameras.camera[PLX_LEFT], "gain"), 48);
     pairs_close(&pairs);
     stereocam_set("right/refuse_format", 0);
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        describe_camera(options.camera[eye], after);
+        describe_camera(options.cameras.camera[eye], after);
         assert_string_equal(after, before[eye]);
     }
 }
@@ -234,11 +236,11 @@ static void test_mains_and_rate(void **state)
     for (int standard = 0; standard < 2; standard++) {
         stereocam_load(standard ? "width=320 height=180 standard_controls=1" : "width=320 height=180");
         for (int hz = 50; hz <= 60; hz += 10) {
-            options.control.flicker_hz = hz;
+            options.flicker_hz = hz;
             pairs_open(&pairs, &options);
             assert_non_null(strstr(pairs.source->note.text, "runs at 1 Hz instead of 0.5"));
             for (int eye = 0; eye < PLX_EYES && standard; eye++)
-                assert_int_equal(read_control(options.camera[eye], MAINS), hz == 50 ? 1 : 2);
+                assert_int_equal(read_control(options.cameras.camera[eye], MAINS), hz == 50 ? 1 : 2);
             pairs_close(&pairs);
         }
     }

@@ -20,13 +20,13 @@ enum { WHOLE_WIDTH = 1280, WHOLE_HEIGHT = 720, X = 410, Y = 132, WIDTH = 320, HE
 static struct plx_v4l2_options inputs(int width, int height)
 {
     struct plx_v4l2_options options = {
-        .camera = {"bus=platform:vivid-000", "bus=platform:vivid-001"},
-        .format = "GREY",
+        .cameras.camera = {"bus=platform:vivid-000", "bus=platform:vivid-001"},
+        .cameras.format = "GREY",
         .width = width,
         .height = height,
-        .control = PAIRS_NO_CONTROLS,
+        .cameras.control = PAIRS_NO_CONTROLS,
     };
-    options.control.controls = STILL;
+    SET_TEXT(options.cameras.control.controls, STILL);
     return options;
 }
 
@@ -147,11 +147,11 @@ static void test_refusals(void **state)
         struct plx_v4l2_options options = inputs(WIDTH, HEIGHT);
         struct plx_error_message message;
 
-        options.camera[PLX_LEFT] = cases[i].left;
-        options.crop_x = cases[i].x;
-        options.crop_y = cases[i].y;
-        options.crop_width = cases[i].width;
-        options.crop_height = cases[i].height;
+        SET_TEXT(options.cameras.camera[PLX_LEFT], cases[i].left);
+        options.cameras.crop_x = cases[i].x;
+        options.cameras.crop_y = cases[i].y;
+        options.cameras.crop_width = cases[i].width;
+        options.cameras.crop_height = cases[i].height;
         if (cases[i].at_start) {
             pairs_refused_at_start(&options, cases[i].sentence);
             continue;

@@ -40,12 +40,12 @@ static struct writer {
 static struct pairs pairs;
 
 static const struct plx_v4l2_options options = {
-    .camera = {"card=both", ""},
-    .format = "",
+    .cameras.camera = {"card=both", ""},
+    .cameras.format = "",
     .width = WIDTH / 2,
     .height = HEIGHT,
     .rate_hz = 10,
-    .control = PAIRS_NO_CONTROLS,
+    .cameras.control = PAIRS_NO_CONTROLS,
 };
 
 /* Grey level of picture N. */
@@ -232,12 +232,12 @@ static void test_faster_than_decoded(void **state)
     const int rate_hz = FASTER * decoding_rate_hz();
     for (int cameras = 1; cameras <= PLX_EYES; cameras++) {
         struct plx_v4l2_options fast = options;
-        fast.camera[PLX_RIGHT] = cameras == 1 ? "" : "card=right";
+        SET_TEXT(fast.cameras.camera[PLX_RIGHT], cameras == 1 ? "" : "card=right");
         fast.width = cameras == 1 ? LARGE_WIDTH / 2 : LARGE_WIDTH;
         fast.height = LARGE_HEIGHT;
         fast.rate_hz = rate_hz;
-        fast.control.exposure_control = "timeout";
-        fast.control.exposure_unit_us = 1.0;
+        SET_TEXT(fast.cameras.control.exposure_control, "timeout");
+        fast.cameras.control.exposure_unit_us = 1.0;
         begin(V4L2_PIX_FMT_MJPEG, LARGE_WIDTH, LARGE_HEIGHT, cameras, rate_hz);
         pairs_open(&pairs, &fast);
         take_fast((uint32_t)(1000000 / rate_hz / (1 + cameras))); /* no exposure is longer than a period */

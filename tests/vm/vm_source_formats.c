@@ -30,21 +30,20 @@ static void open_vivid(const char *bus, struct plx_v4l2_node *node)
 /* One picture in FORMAT, side by side, as grey. */
 static void take(const char *bus, const struct plx_v4l2_format *format)
 {
-    char name[5], camera[64];
+    char name[5];
     struct pairs pairs;
     struct plx_stages *stages;
     const struct plx_limits limits = {.width = WIDTH, .height = HEIGHT, .disparities = 64, .threads = 1};
 
-    plx_v4l2_fourcc_text(format->fourcc, name);
-    snprintf(camera, sizeof camera, "bus=platform:%s", bus);
-    const struct plx_v4l2_options options = {
-        .camera = {camera, ""},
-        .format = name,
+    struct plx_v4l2_options options = {
         .width = WIDTH / 2,
         .height = HEIGHT,
         .rate_hz = 15,
-        .control = PAIRS_NO_CONTROLS,
+        .cameras.control = PAIRS_NO_CONTROLS,
     };
+    plx_v4l2_fourcc_text(format->fourcc, name);
+    SET_TEXT(options.cameras.format, name);
+    snprintf(options.cameras.camera[PLX_LEFT], sizeof options.cameras.camera[PLX_LEFT], "bus=platform:%s", bus);
     pairs_open(&pairs, &options);
     pairs_take(&pairs, 2);
     assert_int_equal(plx_cpu_create(&limits, &stages), 0);

@@ -118,7 +118,7 @@ static void test_by_path(void **state)
     static const char name[] = "/dev/v4l/by-path/left";
     struct plx_v4l2_options options = stereocam_options(RATE_HZ);
 
-    options.camera[PLX_LEFT] = name;
+    SET_TEXT(options.cameras.camera[PLX_LEFT], name);
     options.width = 128;
     options.height = 96;
     assert_int_equal(system("mkdir -p /dev/v4l/by-path"), 0);

@@ -12,13 +12,14 @@
 
 #define RATE_HZ 20
 #define EXPOSURE_US 8000
+#define READOUT_MS 4.3
 #define READOUT_NS 4300000
 #define COUNTER_NS 123456789000 /* of Tegra's system counter when CLOCK_MONOTONIC was 0 */
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
 
 static struct pairs pairs;
 
-static void open_source(const char *module, int64_t readout_ns)
+static void open_source(const char *module, double readout_ms)
 {
     struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     char parameters[64];
@@ -27,7 +28,7 @@ static void open_source(const char *module, int64_t readout_ns)
     stereocam_load(parameters);
     options.width = 128;
     options.height = 96;
-    options.readout_ns = readout_ns;
+    options.cameras.readout_ms = readout_ms;
     pairs_open(&pairs, &options);
 }
 
@@ -88,7 +89,7 @@ static void test_end_of_frame(void **state)
 static void test_end_of_frame_with_the_readout_known(void **state)
 {
     (void)state;
-    open_source("", READOUT_NS);
+    open_source("", READOUT_MS);
     check_ahead(-READOUT_NS); /* while the exposure is not known */
     expose();
     assert_int_equal(record_of(PLX_LEFT).exposure_us, EXPOSURE_US);
@@ -99,7 +100,7 @@ static void test_end_of_frame_with_the_readout_known(void **state)
 static void test_start_of_exposure(void **state)
 {
     (void)state;
-    open_source("timestamp_kind=1", READOUT_NS);
+    open_source("timestamp_kind=1", READOUT_MS);
     expose();
     assert_int_equal(record_of(PLX_LEFT).exposure_us, EXPOSURE_US);
     check_ahead(EXPOSURE_US / 2 * PLX_NS_PER_US);

@@ -22,12 +22,12 @@ static int setup(void **state)
 {
     (void)state;
     const struct plx_v4l2_options options = {
-        .camera = {LEFT, "bus=platform:vivid-001"},
-        .format = "GREY",
+        .cameras.camera = {LEFT, "bus=platform:vivid-001"},
+        .cameras.format = "GREY",
         .width = 320,
         .height = 180,
         .rate_hz = 15,
-        .control = PAIRS_NO_CONTROLS,
+        .cameras.control = PAIRS_NO_CONTROLS,
     };
     pairs_open(&pairs, &options);
     pairs.pairing.tolerance_ns = PLX_NS_PER_S / 30; /* half a period: each finds its nearest */

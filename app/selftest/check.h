@@ -73,7 +73,7 @@ void check_source_control(struct plx_source *source, struct plx_stages *stages, 
 /* The model of the machine from its device tree; "" if there is no device tree. machine.c */
 void check_model(const struct check_options *options, char *ret_text, int size);
 
-/* --- results for people and machines: TAP 14 (testanything.org) and the XML of JUnit. report.c --- */
+/* --- results for people and machines: TAP 14 (testanything.org) and the XML of JUnit. results.c --- */
 struct check_result {
     const char *name;
     struct check_outcome outcome;
@@ -81,9 +81,9 @@ struct check_result {
 };
 
 /* NUMBER counts from 1. Notes go after the line, as comments. */
-void report_tap(FILE *file, int number, const struct check_result *result);
+void results_tap(FILE *file, int number, const struct check_result *result);
 
 /* Writes PATH atomically, through a temporary file beside it. 0 or a negative errno. */
-int report_junit(const char *path, const struct check_result *result, int count);
+int results_junit(const char *path, const struct check_result *result, int count);
 
 #endif

@@ -86,10 +86,10 @@ static int run_all(struct check_options *options, const char *junit)
     for (int i = 0; i < check_count; i++) {
         options->backend = checks[i].backend;
         run_check(&checks[i], options, shared, &result[i]);
-        report_tap(stdout, i + 1, &result[i]);
+        results_tap(stdout, i + 1, &result[i]);
         failed += result[i].outcome.verdict == CHECK_FAILED;
     }
-    const int error = junit ? report_junit(junit, result, check_count) : 0;
+    const int error = junit ? results_junit(junit, result, check_count) : 0;
     if (error < 0)
         fprintf(stderr, NAME ": cannot write %s: %s\n", junit, strerror(-error));
     free(result);

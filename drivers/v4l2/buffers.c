@@ -8,8 +8,8 @@
 #include <parallax/error.h>
 
 #include "core/base/image.h"
+#include "drivers/v4l2/buffer_queue.h"
 #include "drivers/v4l2/clock.h"
-#include "drivers/v4l2/queue.h"
 
 #define MAPPED_WANTED 4 /* the driver's own buffers: one being filled, two waiting, one being copied */
 #define MIN_BUFFERS 2   /* with fewer, drivers do not stream */

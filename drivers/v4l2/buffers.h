@@ -10,8 +10,8 @@
 #include <parallax/frame.h>
 
 #include "core/base/image.h"
+#include "drivers/v4l2/buffer_queue.h"
 #include "drivers/v4l2/format.h"
-#include "drivers/v4l2/queue.h"
 
 #define PLX_V4L2_SLOTS 13  /* 5 pairs with the reader, 3 pictures that wait for it, the rest with the driver */
 #define PLX_V4L2_MAPPED 32 /* VIDEO_MAX_FRAME: a driver may give more than requested */

@@ -7,8 +7,8 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
+#include "drivers/v4l2/buffer_queue.h"
 #include "drivers/v4l2/node.h"
-#include "drivers/v4l2/queue.h"
 
 int plx_v4l2_frame_queue_init(struct plx_v4l2_frame_queue *frames)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cpu/cpu.h"
-#include "drivers/v4l2/queue.h"
+#include "drivers/v4l2/buffer_queue.h"
 
 static struct plx_stages *stages;
 

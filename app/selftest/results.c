@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void report_tap(FILE *file, int number, const struct check_result *result)
+void results_tap(FILE *file, int number, const struct check_result *result)
 {
     static const char *const line[] = {
         [CHECK_PASSED] = "ok %d - %s\n",
@@ -57,7 +57,7 @@ static void test_case(FILE *file, const struct check_result *result)
     fputs("</system-out>\n  </testcase>\n", file);
 }
 
-int report_junit(const char *path, const struct check_result *result, int count)
+int results_junit(const char *path, const struct check_result *result, int count)
 {
     char beside[4096];
     int failures = 0, skipped = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/v4l2/queue.h"
+#include "drivers/v4l2/buffer_queue.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Probes: open what an engine would open, without starting the source or disturbing a running engine. */
+/* A dry run of an engine, for probes: opens what it would open, without starting the source or disturbing a running engine. */
 #include <fcntl.h>
 #include <unistd.h>
 

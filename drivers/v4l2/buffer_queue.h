@@ -2,8 +2,8 @@
 /* A driver's buffer queue. First the memory that a camera fills and the backend reads in place, either allocated or adopted by
  * the backend; a slot is one block of it with an owner. Then the buffer ioctls, single- and multi-planar alike: REQBUFS,
  * QBUF, DQBUF, mapping, streaming. No call waits for a picture. */
-#ifndef PLX_V4L2_QUEUE_H
-#define PLX_V4L2_QUEUE_H
+#ifndef PLX_V4L2_BUFFER_QUEUE_H
+#define PLX_V4L2_BUFFER_QUEUE_H
 
 #include <linux/videodev2.h>
 #include <stdatomic.h>

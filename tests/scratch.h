@@ -39,6 +39,13 @@ static inline void scratch_end(struct scratch *scratch)
     rmdir(scratch->directory);
 }
 
+/* Teardown of tests whose state is a struct scratch. */
+static inline int scratch_teardown(void **state)
+{
+    scratch_end(*state);
+    return 0;
+}
+
 /* The seed of $PLX_TEST_SEED, or a fixed one. */
 static inline uint64_t scratch_seed(void)
 {

@@ -292,13 +292,19 @@ static void a_systemd_that_does_not_listen_holds_nothing_up(void **state)
 }
 
 /* No signal has an effect on the engine, as where a driver holds it in state D. */
-static void what_nothing_can_kill_is_left_to_systemd(void **state)
+static struct plx_client *start_unkillable(void)
 {
-    (void)state;
     daemon_.fault = "ignore kill 0";
     daemon_start(&daemon_, small_args);
     struct plx_client *client = connect_client();
     running_frame(client, START_MS);
+    return client;
+}
+
+static void what_nothing_can_kill_is_left_to_systemd(void **state)
+{
+    (void)state;
+    struct plx_client *client = start_unkillable();
     const pid_t engine = engine_of(&daemon_);
     systemd_expect("WATCHDOG=1", "", WATCHDOG_MS);
     kill(engine, SIGSTOP);
@@ -318,10 +324,7 @@ static void what_nothing_can_kill_is_left_to_systemd(void **state)
 static void an_engine_that_cannot_be_ended_holds_up_no_stop(void **state)
 {
     (void)state;
-    daemon_.fault = "ignore kill 0";
-    daemon_start(&daemon_, small_args);
-    struct plx_client *client = connect_client();
-    running_frame(client, START_MS);
+    struct plx_client *client = start_unkillable();
     const pid_t engine = engine_of(&daemon_);
     kill(daemon_.pid, SIGTERM);
     assert_int_equal(end_within(5000), 71); /* TimeoutStopSec= */

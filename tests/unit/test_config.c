@@ -19,15 +19,8 @@ static struct scratch scratch;
 
 static int setup(void **state)
 {
-    (void)state;
+    *state = &scratch;
     return scratch_begin(&scratch, "c.yaml");
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    scratch_end(&scratch);
-    return 0;
 }
 
 static void assert_load(const char *text, struct plx_config *ret_config)
@@ -364,5 +357,5 @@ int main(void)
         cmocka_unit_test(reload_names_what_needs_a_restart),
         cmocka_unit_test(a_full_disk_is_told),
     };
-    return cmocka_run_group_tests_name("config", tests, setup, teardown);
+    return cmocka_run_group_tests_name("config", tests, setup, scratch_teardown);
 }

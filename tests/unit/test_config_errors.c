@@ -14,15 +14,8 @@ static struct scratch scratch;
 
 static int setup(void **state)
 {
-    (void)state;
+    *state = &scratch;
     return scratch_begin(&scratch, "c.yaml");
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    scratch_end(&scratch);
-    return 0;
 }
 
 /* Loading what the scratch file holds fails with ERROR and `path` + SENTENCE, and leaves the configuration alone. */
@@ -294,5 +287,5 @@ int main(void)
         cmocka_unit_test(assignments),
         cmocka_unit_test(a_refused_key_has_its_place),
     };
-    return cmocka_run_group_tests_name("config errors", tests, setup, teardown);
+    return cmocka_run_group_tests_name("config errors", tests, setup, scratch_teardown);
 }

@@ -8,6 +8,7 @@
 
 #include "bridge/frame_messages.h"
 #include "tests/cmocka.h"
+#include "tests/unit/frame_plane.h"
 
 #define WIDTH 3
 #define HEIGHT 2
@@ -33,12 +34,9 @@ static int setup(void **state)
     f->min_disparity = 4;
     f->disparities = 64;
     f->calibration = (struct plx_calibration_info){.fx = 500, .fy = 400, .cx = 2, .cy = 1, .cx_right = 0.5, .baseline_m = 0.2};
-    f->plane[PLX_PLANE_LEFT] =
-        (struct plx_plane){(uint32_t)((uint8_t *)published.left - (uint8_t *)f), PITCH, WIDTH, HEIGHT, 1, 0};
-    f->plane[PLX_PLANE_DISPARITY] =
-        (struct plx_plane){(uint32_t)((uint8_t *)published.disparity - (uint8_t *)f), PITCH, WIDTH, HEIGHT, 2, 0};
-    f->plane[PLX_PLANE_LABELS] =
-        (struct plx_plane){(uint32_t)((uint8_t *)published.labels - (uint8_t *)f), PITCH, WIDTH, HEIGHT, 2, 0};
+    place_plane(f, PLX_PLANE_LEFT, published.left, PITCH, WIDTH, HEIGHT);
+    place_plane(f, PLX_PLANE_DISPARITY, published.disparity, PITCH, WIDTH, HEIGHT);
+    place_plane(f, PLX_PLANE_LABELS, published.labels, PITCH, WIDTH, HEIGHT);
     messages = (struct plx_frame_messages){f, STAMP, &plx_frame_names, malloc(plx_frame_messages_scratch(f))};
     return messages.scratch ? 0 : -1;
 }

@@ -9,6 +9,7 @@
 
 #include "bridge/frame_messages.h"
 #include "tests/cmocka.h"
+#include "tests/unit/frame_plane.h"
 
 #define WIDTH 642 /* the last column is narrower */
 #define HEIGHT 480
@@ -38,16 +39,9 @@ static int setup(void **state)
     f->disparities = 64;
     f->calibration =
         (struct plx_calibration_info){.fx = FOCAL, .fy = FOCAL, .cx = CX, .cy = CY, .cx_right = CX, .baseline_m = BASELINE};
-    f->plane[PLX_PLANE_SCAN] = (struct plx_plane){
-        (uint32_t)((uint8_t *)published.scan - (uint8_t *)f), sizeof published.scan, COLUMNS, 1, sizeof(struct plx_scan), 0};
-    f->plane[PLX_PLANE_STIXELS] = (struct plx_plane){(uint32_t)((uint8_t *)published.stixel - (uint8_t *)f),
-                                                     sizeof published.stixel[0],
-                                                     PLX_COLUMN_STIXELS,
-                                                     COLUMNS,
-                                                     sizeof(struct plx_stixel),
-                                                     0};
-    f->plane[PLX_PLANE_DISPARITY] = (struct plx_plane){
-        (uint32_t)((uint8_t *)published.disparity - (uint8_t *)f), sizeof published.disparity[0], WIDTH, HEIGHT, 2, 0};
+    place_plane(f, PLX_PLANE_SCAN, published.scan, sizeof published.scan, COLUMNS, 1);
+    place_plane(f, PLX_PLANE_STIXELS, published.stixel, sizeof published.stixel[0], PLX_COLUMN_STIXELS, COLUMNS);
+    place_plane(f, PLX_PLANE_DISPARITY, published.disparity, sizeof published.disparity[0], WIDTH, HEIGHT);
     messages = (struct plx_frame_messages){f, 5, &plx_frame_names, malloc(plx_frame_messages_scratch(f))};
     return messages.scratch ? 0 : -1;
 }

@@ -136,6 +136,22 @@ static inline int64_t pairs_wait_for_new(struct pairs *pairs)
     return plx_now_ns() - since;
 }
 
+/* Setup of a test: opens PAIRS, which its state then is, and takes COUNT pairs, so that all is in order. */
+static inline int pairs_setup(void **state, struct pairs *pairs, const struct plx_v4l2_options *options, int count)
+{
+    *state = pairs;
+    pairs_open(pairs, options);
+    pairs_take(pairs, count);
+    pairs->health = 0;
+    return 0;
+}
+
+static inline int pairs_teardown(void **state)
+{
+    pairs_close(*state);
+    return 0;
+}
+
 /* No source is made of OPTIONS: ERROR, with the sentence in *RET_WHY. */
 static inline void pairs_refused(const struct plx_v4l2_options *options, int error, struct plx_error_message *ret_message)
 {

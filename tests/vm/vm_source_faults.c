@@ -12,19 +12,8 @@ static struct pairs pairs;
 
 static int setup(void **state)
 {
-    (void)state;
     const struct plx_v4l2_options options = stereocam_options(RATE_HZ);
-    pairs_open(&pairs, &options);
-    pairs_take(&pairs, 3);
-    pairs.health = 0;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pairs_close(&pairs);
-    return 0;
+    return pairs_setup(state, &pairs, &options, 3);
 }
 
 /* Takes COUNT pairs; each must be of pictures that the driver made well and stamped as it was taken. */
@@ -156,13 +145,13 @@ static void test_numbers_wrap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_error_flag, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_short_pictures, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_dropped_pictures, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_clock_goes_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_clock_of_the_day, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_clock_wraps, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_numbers_wrap, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_error_flag, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_short_pictures, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_dropped_pictures, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_clock_goes_back, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_clock_of_the_day, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_clock_wraps, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_numbers_wrap, setup, pairs_teardown),
     };
     return cmocka_run_group_tests_name("source_faults", tests, NULL, NULL);
 }

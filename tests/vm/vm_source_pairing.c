@@ -14,23 +14,12 @@ static struct pairs pairs;
 
 static int setup(void **state)
 {
-    (void)state;
     struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     options.width = 128;
     options.height = 96;
     stereocam_set("left/skew_ns", 0);
     stereocam_set("right/skew_ns", 0);
-    pairs_open(&pairs, &options);
-    pairs_take(&pairs, 1);
-    pairs.health = 0;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pairs_close(&pairs);
-    return 0;
+    return pairs_setup(state, &pairs, &options, 1);
 }
 
 static int64_t skew(void)
@@ -121,10 +110,10 @@ static void test_one_eye_drops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_skew_is_exact, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_out_of_step, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_one_eye_drops, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_skew_is_exact, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_out_of_step, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_nearest, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_one_eye_drops, setup, pairs_teardown),
     };
     return cmocka_run_group_tests_name("source_pairing", tests, NULL, NULL);
 }

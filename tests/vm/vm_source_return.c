@@ -21,20 +21,10 @@ static struct pairs pairs;
 
 static int setup(void **state)
 {
-    (void)state;
     struct plx_v4l2_options options = stereocam_options(RATE_HZ);
     options.width = 128;
     options.height = 96;
-    pairs_open(&pairs, &options);
-    pairs_take(&pairs, 3);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pairs_close(&pairs);
-    return 0;
+    return pairs_setup(state, &pairs, &options, 3);
 }
 
 static bool in_time(const char *what, int64_t ns, int64_t most_ns)
@@ -260,13 +250,13 @@ static void test_missing_at_the_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_unplugged, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_new_number, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_both_with_pictures_held, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_eio, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stream_refuses_to_start, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_format_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unplugged, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_new_number, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_both_with_pictures_held, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_eio, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_stream_refuses_to_start, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_format_refused, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_silent, setup, pairs_teardown),
         cmocka_unit_test(test_unplugged_at_high_rates),
         cmocka_unit_test(test_by_path),
         cmocka_unit_test(test_missing_at_the_start),

@@ -20,7 +20,6 @@ static struct pairs pairs;
 
 static int setup(void **state)
 {
-    (void)state;
     const struct plx_v4l2_options options = {
         .cameras.camera = {LEFT, "bus=platform:vivid-001"},
         .cameras.format = "GREY",
@@ -29,17 +28,10 @@ static int setup(void **state)
         .rate_hz = 15,
         .cameras.control = PAIRS_NO_CONTROLS,
     };
-    pairs_open(&pairs, &options);
+    pairs_setup(state, &pairs, &options, 0);
     pairs.pairing.tolerance_ns = PLX_NS_PER_S / 30; /* half a period: each finds its nearest */
     pairs_take(&pairs, 3);
     pairs.health = 0;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    pairs_close(&pairs);
     return 0;
 }
 
@@ -127,9 +119,9 @@ static void test_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_dropped, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_damaged, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_dropped, setup, pairs_teardown),
+        cmocka_unit_test_setup_teardown(test_lost, setup, pairs_teardown),
     };
     return cmocka_run_group_tests_name("source_vivid", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A complete robot program: prints the distance of the largest obstacle. Every build compiles it; docs/client.md shows it. */
+/* A complete robot program: prints the distance of the largest obstacle. Every build compiles it; README.md shows it. */
 #include <parallax/client.h>
 #include <stdio.h>
 

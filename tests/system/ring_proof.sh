@@ -100,8 +100,8 @@ while IFS='|' read -r _ ordering file expression _ caught _; do
     if [[ $sanitizer && $caught == *ThreadSanitizer* ]]; then
         line=$(grep -nF -- "$expression" "$source/$file" | cut -d: -f1)
         sed "${line}s/memory_order_[a-z]*/memory_order_relaxed/" "$source/$file" >"tree/$file"
-        ! thread_sanitizer "test_region_$ordering" || fail "ThreadSanitizer does not see that $ordering is missing"
-        grep -q 'ThreadSanitizer: data race' "test_region_$ordering.log" || { cat "test_region_$ordering.log"; fail "$ordering: no race"; }
+        ! thread_sanitizer "test_shm_$ordering" || fail "ThreadSanitizer does not see that $ordering is missing"
+        grep -q 'ThreadSanitizer: data race' "test_shm_$ordering.log" || { cat "test_shm_$ordering.log"; fail "$ordering: no race"; }
         cp "$source/$file" "tree/$file"
         echo "ThreadSanitizer: a race without $ordering"
     fi

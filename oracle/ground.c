@@ -98,7 +98,7 @@ static int64_t grid_score(const struct search *s, struct line line)
     const struct plx_ground_prior *p = s->prior;
     if (p->slope_max != 0 && (line.slope < p->slope_min || line.slope > p->slope_max))
         return -536870912;
-    return score(s, line, 2);
+    return score(s, line, s->bin_width < 16 ? 2 : 1);
 }
 
 static struct line best_line(const struct search *s)
@@ -239,7 +239,7 @@ static bool plausible(const struct search *s, struct normal n)
 
 static bool spread_out(const struct search *s, const struct sums *sums)
 {
-    const double n = (double)sums->n, mean = (double)sums->v / n, least = (double)s->disparity->height / 16.0;
+    const double n = (double)sums->n, mean = (double)sums->v / n, least = (double)s->disparity->height / 20.0;
     return (double)sums->vv / n - mean * mean >= least * least;
 }
 

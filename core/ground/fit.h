@@ -49,6 +49,13 @@ PLX_BOTH int plx_ground_bin_width(int disparities)
     return (disparities * PLX_DISPARITY_ONE + PLX_GROUND_BINS - 1) / PLX_GROUND_BINS;
 }
 
+/* Bins to either side of a line of the grid that count as on it: about 1.5 px. Wider, a steep line through road and hedge wins.
+ */
+PLX_BOTH int plx_ground_grid_reach(int disparities)
+{
+    return plx_ground_bin_width(disparities) < 16 ? 2 : 1;
+}
+
 /* v-disparity: below[i][k] = pixels of row i whose disparity lies in bins 0 .. k - 1. */
 struct plx_ground_histogram {
     uint32_t below[PLX_GROUND_ROWS][PLX_GROUND_BINS + 1];
@@ -307,7 +314,7 @@ PLX_BOTH bool plx_ground_follows(const struct plx_ground_prior *prior, const str
 }
 
 /* Decides whether GROUND, with the SUMS of its last fit, is one: a quarter of the pixels that voted agree, and a 64th of all,
- * over at least a sixteenth of the image's height as standard deviation of their rows (a wall would match in a few rows only),
+ * over at least a twentieth of the image's height as standard deviation of their rows (a wall would match in a few rows only),
  * and the camera stands 2 cm to 6 m above it, turned by less than 60 degrees, and as PRIOR allows. Otherwise the plane is the
  * one that PRIOR holds. */
 PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct plx_ground_params *params,
@@ -321,7 +328,7 @@ PLX_BOTH void plx_ground_accept(const struct plx_ground_sums *sums, const struct
     const double length = sqrt(xx + yy + zz);
     const double n = sums->n > 0 ? (double)sums->n : 1.0;
     const double mean = (double)sums->v / n, spread = (double)sums->vv / n - mean * mean;
-    const double least = (double)height / 16.0;
+    const double least = (double)height / 20.0;
     const int64_t rows = height / plx_ground_fit_step(height);
     const bool good = solved && sums->n >= 32 && sums->n * 4 >= sums->pixels && sums->n * 64 >= rows * width &&
                       spread >= least * least && length >= 1.0 / 6.0 && length <= 50.0 && normal[1] >= 0.5 * length &&

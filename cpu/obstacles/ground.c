@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage ground: v-disparity, the best line, then a plane by least squares. Stage mask: what is in range and stands above it.
- * The arithmetic of both is core/ground/ground.h. */
+ * The arithmetic is in core/ground/fit.h and mask.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,11 @@
 #include "core/ground/mask.h"
 #include "cpu/internal.h"
 
-#define GRID_REACH 2 /* bins around a line of the grid that count as on it */
-#define STRIPS 16    /* of rows; sums do not depend on it */
+#define STRIPS 16 /* of rows; sums do not depend on it */
 
 struct plx_ground_scratch {
     struct plx_ground_histogram histogram;
-    int32_t bin_score[PLX_GROUND_ROWS][PLX_GROUND_BINS]; /* plx_ground_bin_score with GRID_REACH */
+    int32_t bin_score[PLX_GROUND_ROWS][PLX_GROUND_BINS]; /* plx_ground_bin_score for lines of the grid */
     int32_t row[PLX_GROUND_ROWS];                        /* plx_ground_row_16 */
     int32_t slope[PLX_GROUND_SLOPES];                    /* of the grid */
     int64_t score[PLX_GROUND_LINES];
@@ -62,8 +61,9 @@ static void count_row(void *argument, int i)
     }
     for (int k = 0; k < PLX_GROUND_BINS; k++)
         below[k + 1] += below[k];
+    const int reach = plx_ground_grid_reach(job->params->disparities);
     for (int k = 0; k < PLX_GROUND_BINS; k++)
-        job->scratch->bin_score[i][k] = plx_ground_bin_score(&job->scratch->histogram, disparity->width, GRID_REACH, i, k);
+        job->scratch->bin_score[i][k] = plx_ground_bin_score(&job->scratch->histogram, disparity->width, reach, i, k);
 }
 
 /* The first row of the histogram below HORIZON, 1/16. */

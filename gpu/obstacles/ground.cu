@@ -119,14 +119,15 @@ static __device__ int64_t score_line(const ground_args &a, const struct plx_grou
 static __device__ void search(const ground_args &a, const struct plx_ground_histogram *histogram,
                               const struct candidates &candidates)
 {
-    const int each = BLOCK / LINE_LANES; /* lines at a time */
+    const int each = BLOCK / LINE_LANES, reach = plx_ground_grid_reach(a.params.disparities); /* EACH: lines at a time */
     sum64 best = 0;
 
     for (int from = blockIdx.x * each; from < PLX_GROUND_LINES; from += gridDim.x * each) {
         const int index = from + threadIdx.x / LINE_LANES, inside = min(index, PLX_GROUND_LINES - 1);
         const struct plx_ground_line line = {candidates.horizon[inside / PLX_GROUND_SLOPES],
                                              candidates.slope[inside % PLX_GROUND_SLOPES]};
-        const int64_t score = plx_ground_allowed_score(&candidates.prior, line, score_line<LINE_LANES>(a, histogram, line, 2));
+        const int64_t score =
+            plx_ground_allowed_score(&candidates.prior, line, score_line<LINE_LANES>(a, histogram, line, reach));
         const sum64 mine =
             (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)inside; /* of equal scores the first line is the largest */
         best = mine > best ? mine : best;

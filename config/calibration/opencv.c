@@ -79,10 +79,11 @@ static void read_size(struct plx_reader *reader, const char *const size[NAMES], 
     } else if (!w && !h && both) {
         plx_reader_fail(reader, both, PLX_ERR_FORMAT, "%s is no size; expected [width, height]", both->key->text);
     }
-    if (!w && !h)
+    const struct plx_yaml_node *one = w ? w : h;
+    if (!one)
         return;
     if (!w || !h)
-        plx_reader_fail(reader, w ? w->key : h->key, PLX_ERR_FORMAT,
+        plx_reader_fail(reader, one->key, PLX_ERR_FORMAT,
                         "width without height, or height without width; expected both");
     *width = plx_read_side(reader, w);
     *height = plx_read_side(reader, h);

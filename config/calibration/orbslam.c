@@ -70,7 +70,7 @@ static void read_camera(struct plx_reader *reader, const struct kind *kind, enum
 static void read_pose(struct plx_reader *reader, struct plx_stereo_calibration *calibration)
 {
     const struct plx_yaml_node *node = plx_need(reader, plx_yaml_root(reader->yaml), "Stereo.T_c1_c2");
-    struct plx_pose left_from_right, right_from_left;
+    struct plx_pose left_from_right = {.translation = {0}}, right_from_left;
     double m[16] = {0};
     plx_read_matrix(reader, node, 4, 4, m);
     for (int i = 0; i < 3; i++) {

@@ -49,7 +49,7 @@ double plx_read_real(struct plx_reader *reader, const struct plx_yaml_node *node
 {
     char quoted[PLX_QUOTED_TEXT];
     double value = 0;
-    if (reader->error < 0)
+    if (reader->error < 0 || !node)
         return 0;
     if (node->kind != PLX_YAML_SCALAR)
         plx_reader_fail(reader, node, PLX_ERR_FORMAT, "a list or map; expected a number");
@@ -246,7 +246,7 @@ void plx_read_distortion(struct plx_reader *reader, const struct plx_yaml_node *
             plx_reader_fail(reader, node, PLX_ERR_UNSUPPORTED, "coefficient %d of %s is %g; expected 0 (%s)", i + 1,
                             name_of(node), value[i],
                             used ? "thin prism and tilted sensors are not supported" : "the model is none");
-    if (reader->error < 0)
+    if (reader->error < 0 || !model)
         return;
     camera->model = model->model;
     memset(camera->k, 0, sizeof camera->k);

@@ -178,8 +178,9 @@ static int draw_below(uint32_t *state, int limit)
 static void draw_sample(uint32_t *state, int count, int ret_sample[3])
 {
     do {
-        for (int i = 0; i < 3; i++)
-            ret_sample[i] = draw_below(state, count);
+        ret_sample[0] = draw_below(state, count);
+        ret_sample[1] = draw_below(state, count);
+        ret_sample[2] = draw_below(state, count);
     } while (ret_sample[0] == ret_sample[1] || ret_sample[0] == ret_sample[2] || ret_sample[1] == ret_sample[2]);
 }
 

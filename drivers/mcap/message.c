@@ -136,6 +136,8 @@ static void copy_with_alpha(const struct ros_image *from, enum plx_format format
 void plx_image_copy(const struct ros_image *from, const struct plx_image *image)
 {
     const struct encoding *encoding = find_encoding(from->encoding);
+    if (!encoding)
+        return; /* cannot be: FROM was checked */
     const struct plx_raw raw = as_raw(from, encoding);
     for (int y = 0; y < image->height; y++) {
         const uint8_t *row = from->data.data + (size_t)y * from->step;

@@ -136,7 +136,7 @@ static int load_next(struct plx_mcap_reader *reader, struct plx_error_message *m
     if (result == PLX_ERR_IO || result == PLX_ERR_NOMEM)
         return result;
     order->next++;
-    if (result < 0)
+    if (result < 0 || !slot)
         return result;
     const bool is_chunk = plx_mcap_get(&cursor, 1) == PLX_MCAP_CHUNK;
     if (!is_chunk || plx_mcap_get(&cursor, 8) != index->length - sizeof prefix)

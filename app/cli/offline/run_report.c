@@ -175,5 +175,5 @@ int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struc
         snprintf(path, sizeof path, "%s", run->options.output);
     else
         snprintf(path, sizeof path, "%s/%s.png", run->options.output, pair->name);
-    return run->options.raw ? plx_png_write(path, &disparity, message) : kind->export(path, &view, message);
+    return run->options.raw || !kind ? plx_png_write(path, &disparity, message) : kind->export(path, &view, message);
 }

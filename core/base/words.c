@@ -19,10 +19,10 @@ static const char *text_at(const char *const *text, size_t count, size_t index, 
         static const char *const text[] = {TABLE(ROW)};                                                                        \
         return text_at(text, COUNT(text), (size_t)index, other);                                                               \
     }
-#define WORD_OF(index, NAME, word, ...) [index] = word,
-#define WORDS_OF(index, NAME, word, words, ...) [index] = words,
-#define ADVICE_OF(index, NAME, word, words, advice) [index] = advice,
-#define STAGE_WORD(NAME, word) [PLX_STAGE_##NAME] = word,
+#define WORD_OF(index, NAME, word, ...) [index] = (word),
+#define WORDS_OF(index, NAME, word, words, ...) [index] = (words),
+#define ADVICE_OF(index, NAME, word, words, advice) [index] = (advice),
+#define STAGE_WORD(NAME, word) [PLX_STAGE_##NAME] = (word),
 #define UNKNOWN "unknown"
 
 WORDS(plx_state_word, uint32_t, PLX_STATE_TABLE, WORD_OF, UNKNOWN)

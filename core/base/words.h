@@ -13,8 +13,8 @@
 #define PLX_BLIND_SENTENCE 128 /* bytes that hold every plx_blind_sentence */
 
 /* Bits of enum plx_health that have a meaning, from bit 0 on. */
-#define PLX_HEALTH_ONE(...) +1
-#define PLX_HEALTH_FLAGS (PLX_HEALTH_TABLE(PLX_HEALTH_ONE))
+#define PLX_HEALTH_PLACE(bit, NAME, ...) PLX_HEALTH_PLACE_##NAME,
+enum { PLX_HEALTH_TABLE(PLX_HEALTH_PLACE) PLX_HEALTH_FLAGS };
 
 const char *plx_clock_word(uint32_t clock);   /* "monotonic" */
 const char *plx_memory_word(uint32_t memory); /* "userptr", "dmabuf", "mmap"; "none" without a camera */

@@ -141,16 +141,16 @@
     ROW(5, WIDE, "wide")     /* wider than 6 m, of any height */
 
 #define PLX_PLANE_ROW(NAME, type) PLX_PLANE_##NAME,
-#define PLX_STATE_ROW(number, NAME, word) PLX_STATE_##NAME = number,
-#define PLX_HEALTH_ROW(bit, NAME, word, words, advice) PLX_HEALTH_##NAME = 1u << bit,
-#define PLX_BLIND_ROW(bit, NAME, word, words) PLX_BLIND_##NAME = 1u << bit,
-#define PLX_SOURCE_ROW(number, NAME, word, note) PLX_SOURCE_##NAME = number,
-#define PLX_CLOCK_ROW(number, NAME, word) PLX_CLOCK_##NAME = number,
-#define PLX_MEMORY_ROW(number, NAME, word, words) PLX_MEMORY_##NAME = number,
+#define PLX_STATE_ROW(number, NAME, word) PLX_STATE_##NAME = (number),
+#define PLX_HEALTH_ROW(bit, NAME, word, words, advice) PLX_HEALTH_##NAME = 1u << (bit),
+#define PLX_BLIND_ROW(bit, NAME, word, words) PLX_BLIND_##NAME = 1u << (bit),
+#define PLX_SOURCE_ROW(number, NAME, word, note) PLX_SOURCE_##NAME = (number),
+#define PLX_CLOCK_ROW(number, NAME, word) PLX_CLOCK_##NAME = (number),
+#define PLX_MEMORY_ROW(number, NAME, word, words) PLX_MEMORY_##NAME = (number),
 #define PLX_STAGE_ROW(NAME, word) PLX_STAGE_##NAME,
-#define PLX_MOTION_ROW(number, NAME) PLX_MOTION_##NAME = number,
-#define PLX_TRACK_ROW(number, NAME, word) PLX_TRACK_##NAME = number,
-#define PLX_SIZE_ROW(number, NAME, word) PLX_SIZE_##NAME = number,
+#define PLX_MOTION_ROW(number, NAME) PLX_MOTION_##NAME = (number),
+#define PLX_TRACK_ROW(number, NAME, word) PLX_TRACK_##NAME = (number),
+#define PLX_SIZE_ROW(number, NAME, word) PLX_SIZE_##NAME = (number),
 
 enum plx_plane_id { PLX_PLANE_TABLE(PLX_PLANE_ROW) PLX_PLANE_COUNT };
 enum plx_state { PLX_STATE_TABLE(PLX_STATE_ROW) };

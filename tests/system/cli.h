@@ -72,7 +72,7 @@ static inline void cli_end(void)
 static inline int start_scene(void **state)
 {
     (void)state;
-    start_daemon("--set", "source.width=320", "--set", "source.height=240", "--set", "source.rate_hz=" SCENE_HZ, "--set",
+    start_daemon("--set", "source.width=320", "--set", "source.height=240", "--set", ("source.rate_hz=" SCENE_HZ), "--set",
                  "publish.right=true");
     return 0;
 }

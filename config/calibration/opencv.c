@@ -83,8 +83,7 @@ static void read_size(struct plx_reader *reader, const char *const size[NAMES], 
     if (!one)
         return;
     if (!w || !h)
-        plx_reader_fail(reader, one->key, PLX_ERR_FORMAT,
-                        "width without height, or height without width; expected both");
+        plx_reader_fail(reader, one->key, PLX_ERR_FORMAT, "width without height, or height without width; expected both");
     *width = plx_read_side(reader, w);
     *height = plx_read_side(reader, h);
 }

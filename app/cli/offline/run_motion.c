@@ -39,9 +39,10 @@ static int read_poses(const char *path, int count, struct plx_pose *ret_pose, st
     FILE *file = fopen(path, "re");
     if (!file)
         return plx_file_fail(path, message);
+    const bool is_empty = fscanf(file, "\xEF\xBB\xBF") == EOF; /* and passes a byte order mark */
     int numbers = 0;
     double number;
-    while (numbers < 12 * count && fscanf(file, "%lf", &number) == 1 && isfinite(number)) {
+    while (!is_empty && numbers < 12 * count && fscanf(file, "%lf", &number) == 1 && isfinite(number)) {
         struct plx_pose *pose = &ret_pose[numbers / 12];
         const int row = numbers % 12 / 4, column = numbers % 4;
         *(column < 3 ? &pose->rotation[3 * row + column] : &pose->translation[row]) = number;

@@ -98,7 +98,7 @@ static int64_t grid_score(const struct search *s, struct line line)
     const struct plx_ground_prior *p = s->prior;
     if (p->slope_max != 0 && (line.slope < p->slope_min || line.slope > p->slope_max))
         return -536870912;
-    return score(s, line, s->bin_width < 16 ? 2 : 1);
+    return score(s, line, s->bin_width <= 16 ? 2 : 1);
 }
 
 static struct line best_line(const struct search *s)

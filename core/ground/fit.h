@@ -49,11 +49,11 @@ PLX_BOTH int plx_ground_bin_width(int disparities)
     return (disparities * PLX_DISPARITY_ONE + PLX_GROUND_BINS - 1) / PLX_GROUND_BINS;
 }
 
-/* Bins to either side of a line of the grid that count as on it: about 1.5 px. Wider, a steep line through road and hedge wins.
+/* Bins to either side of a line of the grid that count as on it: 1.25 to 3 px. Wider, a steep line through road and hedge wins.
  */
 PLX_BOTH int plx_ground_grid_reach(int disparities)
 {
-    return plx_ground_bin_width(disparities) < 16 ? 2 : 1;
+    return plx_ground_bin_width(disparities) <= 16 ? 2 : 1;
 }
 
 /* v-disparity: below[i][k] = pixels of row i whose disparity lies in bins 0 .. k - 1. */

@@ -105,6 +105,13 @@ static int read_file(const char *path, struct numbers *numbers, struct plx_error
     return result;
 }
 
+static int check_focal(double fx, double fy, const char *path, struct plx_error_message *message)
+{
+    if (fx > 0.0 && fy > 0.0)
+        return 0;
+    return plx_fail(message, PLX_ERR_RANGE, "%s: the focal lengths %g and %g px are not both above 0", path, fx, fy);
+}
+
 static int from_kitti(const struct numbers *numbers, int first, const char *path, struct plx_calibration_info *ret_info,
                       struct plx_error_message *message)
 {
@@ -116,9 +123,8 @@ static int from_kitti(const struct numbers *numbers, int first, const char *path
                             first + !eye, first + eye);
     const double *left = numbers->p[first], *right = numbers->p[first + 1];
     *ret_info = (struct plx_calibration_info){left[0], left[5], left[2], left[6], right[2], (left[3] - right[3]) / left[0]};
-    if (!(left[0] > 0.0) || !(left[5] > 0.0))
-        return plx_fail(message, PLX_ERR_RANGE, "%s: the focal lengths %g and %g px are not both above 0", path, left[0],
-                        left[5]);
+    if (check_focal(left[0], left[5], path, message) < 0)
+        return PLX_ERR_RANGE;
     if (fabs(left[0] - right[0]) > SAME_PX || fabs(left[5] - right[5]) > SAME_PX || fabs(left[6] - right[6]) > SAME_PX)
         return plx_fail(message, PLX_ERR_RANGE, "%s: the cameras are not rectified: focal lengths or row centres differ", path);
     return 0;
@@ -130,6 +136,8 @@ static int from_middlebury(const struct numbers *numbers, const char *path, stru
     const double *left = numbers->camera[PLX_LEFT], *right = numbers->camera[PLX_RIGHT];
     if (!numbers->found_camera[PLX_LEFT] || !numbers->found_camera[PLX_RIGHT] || numbers->baseline_mm == 0)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: expected cam0=, cam1= and baseline= as in the Middlebury datasets", path);
+    if (check_focal(left[0], left[4], path, message) < 0)
+        return PLX_ERR_RANGE;
     if (fabs(left[0] - right[0]) > SAME_PX || fabs(left[4] - right[4]) > SAME_PX || fabs(left[5] - right[5]) > SAME_PX)
         return plx_fail(message, PLX_ERR_RANGE, "%s: the cameras are not rectified: focal lengths or row centres differ", path);
     *ret_info = (struct plx_calibration_info){left[0], left[4], left[2], left[5], right[2], numbers->baseline_mm / 1000};
@@ -166,8 +174,8 @@ int plx_calib_txt_read(const char *path, int first, struct plx_calibration_info 
                         path, info.baseline_m);
     if (plx_baseline_check(info.baseline_m, NULL) < 0)
         return plx_fail(message, PLX_ERR_RANGE,
-                        "%s: the baseline is %g m; expected %g to %g m: correct the fourth numbers of P0, P1", path,
-                        info.baseline_m, PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M);
+                        "%s: the baseline is %g m; expected %g to %g m: correct the fourth numbers of P0, P1, or baseline=",
+                        path, info.baseline_m, PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M);
     *ret_info = info;
     return 0;
 }

@@ -43,6 +43,8 @@ static void test_calibration(void **state)
         {"", PLX_ERR_FORMAT, "no calibration in it"},
         {"fx = 700\n", PLX_ERR_FORMAT, "expected lines P0: and P1: as in KITTI"},
         {"cam0=[1 2 3]\n", PLX_ERR_FORMAT, "calib.txt:1: expected 9 numbers, a matrix; number 4 is bad"},
+        {"cam0=[-700 0 320; 0 701 240; 0 0 1]\ncam1=[-700 0 320; 0 701 240; 0 0 1]\nbaseline=500\n", PLX_ERR_RANGE,
+         "the focal lengths -700 and 701 px are not both above 0"},
         {"cam0=[700 0 320; 0 701 240; 0 0 1]\nbaseline=500\n", PLX_ERR_FORMAT, "expected cam0=, cam1= and baseline="},
         {ROW_LEFT, PLX_ERR_FORMAT, "has P0, but no P1"},
         {ROW_LEFT "700 0 320\n", PLX_ERR_FORMAT, "calib.txt:2: expected 12 numbers, a matrix; number 4 is bad"},

@@ -108,12 +108,12 @@ bool plx_client_hands_over(const struct plx_client *client)
     return atomic_load_explicit(&client->map.header->replaced, memory_order_relaxed) != 0;
 }
 
-/* Continues after the last seen frame if the region is the same as before; starts again in a new region. */
+/* Continues after the last seen frame if the memory is the same as before; starts again in a new memory. */
 static void resume_after_last(struct plx_client *client)
 {
     const struct plx_shm_header *header = client->map.header;
     const uint64_t epoch = plx_fetch64(&header->epoch);
-    /* Relaxed: it only tells whether the region can be the same one; plx_map_look orders the reads of frames. */
+    /* Relaxed: it only tells whether the memory can be the same one; plx_map_look orders the reads of frames. */
     if (epoch != client->epoch || atomic_load_explicit(&header->newest, memory_order_relaxed) < client->last)
         client->last = 0;
     client->epoch = epoch;
@@ -122,7 +122,7 @@ static void resume_after_last(struct plx_client *client)
 /* One attempt until DEADLINE. TIMEOUT: no answer yet, and the next call waits for it. */
 static int attach(struct plx_client *client, int64_t deadline)
 {
-    int region = -1;
+    int shm = -1;
     int code = 0;
     if (client->socket < 0)
         client->hello_until = plx_now_ns() + PLX_HELLO_TIME_NS;
@@ -131,12 +131,12 @@ static int attach(struct plx_client *client, int64_t deadline)
     if (client->socket < 0)
         code = plx_link_start(client->path, deadline, &client->socket);
     if (!code)
-        code = plx_link_finish(client->socket, deadline, &region);
+        code = plx_link_finish(client->socket, deadline, &shm);
     if (code == PLX_ERR_TIMEOUT && client->socket >= 0 && plx_now_ns() < client->hello_until)
         return code;
     if (!code) {
-        code = plx_map_open(region, &client->map);
-        close(region);
+        code = plx_map_open(shm, &client->map);
+        close(shm);
     }
     if (!code && client->poll_fd >= 0 && !poll_socket(client))
         code = PLX_ERR_LOST;

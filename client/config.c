@@ -47,13 +47,13 @@ static int read_text(int fd, char *ret_text, size_t bytes)
 
 static int ask(const char *path, int64_t deadline, int *ret_text, uint64_t *ret_bytes)
 {
-    int region, socket;
+    int shm, socket;
     int code = plx_link_start(path, deadline, &socket);
     if (code)
         return code;
-    code = plx_link_finish(socket, deadline, &region);
+    code = plx_link_finish(socket, deadline, &shm);
     if (!code) {
-        close(region);
+        close(shm);
         code = plx_link_ask_config(socket, deadline, ret_text, ret_bytes);
     }
     close(socket);

@@ -135,12 +135,12 @@ static int take_answer(const struct plx_message *answer, enum plx_message_type t
     return code;
 }
 
-int plx_link_finish(int fd, int64_t deadline, int *ret_region)
+int plx_link_finish(int fd, int64_t deadline, int *ret_shm)
 {
     struct plx_message answer;
-    int region;
-    int code = wait_message(fd, deadline, &answer, &region);
-    return code ? code : take_answer(&answer, PLX_MESSAGE_WELCOME, region, ret_region);
+    int shm;
+    int code = wait_message(fd, deadline, &answer, &shm);
+    return code ? code : take_answer(&answer, PLX_MESSAGE_WELCOME, shm, ret_shm);
 }
 
 int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_bytes)

@@ -19,9 +19,9 @@ const char *plx_link_path(const char *socket_path);
  * NOT_FOUND, PERMISSION, TIMEOUT, FORMAT, RANGE, NOMEM, IO. */
 int plx_link_start(const char *path, int64_t deadline, int *ret_socket);
 
-/* Waits until DEADLINE for the answer; the caller closes *ret_region. TIMEOUT (none yet: call again), VERSION, BUSY, FORMAT,
+/* Waits until DEADLINE for the answer; the caller closes *ret_shm. TIMEOUT (none yet: call again), VERSION, BUSY, FORMAT,
  * LOST, NOMEM. */
-int plx_link_finish(int fd, int64_t deadline, int *ret_region);
+int plx_link_finish(int fd, int64_t deadline, int *ret_shm);
 
 /* Requests the configuration in force, after the answer to HELLO, and waits until DEADLINE. The caller closes *ret_text, a
  * descriptor that is not checked yet; the service promises *ret_bytes in it. TIMEOUT, FORMAT, LOST, NOMEM, IO. */

@@ -28,7 +28,7 @@ static bool is_sealed(int fd)
     return seals >= 0 && (seals & needed) == needed && (seals & write);
 }
 
-/* The header, read without a mapping, must promise a region of exactly BYTES. */
+/* The header, read without a mapping, must promise a memory of exactly BYTES. */
 static int check_header(int fd, uint64_t bytes)
 {
     struct plx_shm_header header;
@@ -39,7 +39,7 @@ static int check_header(int fd, uint64_t bytes)
     return plx_map_check(&header, bytes, &promised);
 }
 
-/* Checks size and seals, then the header, and only then maps the memory: a refused region costs no memory. */
+/* Checks size and seals, then the header, and only then maps the memory: a refused memory costs no memory. */
 int plx_map_open(int fd, struct plx_map *ret_map)
 {
     struct stat status;

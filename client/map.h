@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The region as a reader sees it. No number in it is trusted: sizes and offsets are read once, checked, and only the checked
- * copies are used. So a damaged or hostile region gives PLX_ERR_FORMAT and never an access outside the mapping.
+ * The memory as a reader sees it. No number in it is trusted: sizes and offsets are read once, checked, and only the checked
+ * copies are used. So a damaged or hostile memory gives PLX_ERR_FORMAT and never an access outside the mapping.
  */
 #ifndef PLX_CLIENT_MAP_H
 #define PLX_CLIENT_MAP_H
@@ -21,12 +21,12 @@ struct plx_map {
     uint64_t slot_count, frame_bytes, frame_stride;
 };
 
-/* Maps the region of FD, which may be closed afterwards. FORMAT if it lacks the seals of a service, has pages that are not
+/* Maps the memory of FD, which may be closed afterwards. FORMAT if it lacks the seals of a service, has pages that are not
  * allocated, or a header that does not fit its size; VERSION, NOMEM, IO. */
 int plx_map_open(int fd, struct plx_map *ret_map);
 void plx_map_close(struct plx_map *map);
 
-/* Checks the region at MEMORY, which stays the caller's. FORMAT, VERSION. */
+/* Checks the memory at MEMORY, which stays the caller's. FORMAT, VERSION. */
 int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map);
 
 /* Finds a frame newer than LAST. 1: *ret_view shows the newest one (the caller fills missed and token); 0: there is none;

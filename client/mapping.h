@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mapping of the region with a count of its references: views may outlive their client, and a restart of the service. */
+/* A mapping of the memory with a count of its references: views may outlive their client, and a restart of the service. */
 #ifndef PLX_CLIENT_MAPPING_H
 #define PLX_CLIENT_MAPPING_H
 

@@ -243,7 +243,7 @@ void plx_clients_destroy(struct plx_clients *clients)
     plx_clients_close_in_child(clients);
 }
 
-void plx_clients_set_region(struct plx_clients *clients, struct plx_shm *shm)
+void plx_clients_set_shm(struct plx_clients *clients, struct plx_shm *shm)
 {
     clients->offer.shm = shm;
     for (int i = 0; i < clients->capacity; i++)

@@ -37,7 +37,7 @@ void plx_clients_destroy(struct plx_clients *clients);
 void plx_clients_close_in_child(struct plx_clients *clients);
 
 /* Clients get SHM from now on; SHM must outlive CLIENTS. Clients of the old one are dropped, and reattach. */
-void plx_clients_set_region(struct plx_clients *clients, struct plx_shm *shm);
+void plx_clients_set_shm(struct plx_clients *clients, struct plx_shm *shm);
 
 /* Checks the socket's file, and makes the socket again if the file is gone or the socket UNREACHABLE; attached clients stay
  * attached. As plx_listener_repair. */

@@ -39,7 +39,7 @@ struct recorder {
     size_t pair_bytes; /* of the pairs in the ring */
     bool raw;          /* they are as captured */
     struct plx_dump dump;
-    bool answers; /* the open file is for the server */
+    bool answers; /* the open file is for a request */
     struct plx_snapshot_server requests;
     int64_t snapshot_ns[SNAPSHOTS]; /* when the last ones were asked for, a circle */
     unsigned snapshots;
@@ -101,7 +101,7 @@ static void end_file(struct recorder *recorder)
     recorder->answers = false;
 }
 
-/* True if a snapshot may be written now; else the server has its answer. */
+/* True if a snapshot may be written now; else the request has its answer. */
 static bool take_turn(struct recorder *recorder)
 {
     char text[96];

@@ -23,7 +23,7 @@ struct plx_probe {
 };
 
 /* A probe opens and closes, and never starts a source: the running engine goes on. PLX_PROBE_CONFIG opens
- * supervisor->candidate. If no process can be started, the answer is FAILED. */
+ * supervisor->reload.candidate. If no process can be started, the answer is FAILED. */
 void plx_probe_start(struct plx_supervisor *supervisor, enum plx_probe_kind kind);
 /* True once for each probe: *ret_report is its answer, PLAN or FAILED. */
 bool plx_probe_take_answer(struct plx_probe *probe, struct plx_report *ret_report);

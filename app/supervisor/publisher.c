@@ -22,8 +22,8 @@ static void note(const char *sentence)
     plx_log(LOG_WARNING, "%s", sentence);
 }
 
-static int make_region(const struct plx_config *config, uint32_t frame_bytes, struct plx_shm **ret_shm,
-                       struct plx_error_message *message)
+static int make_shm(const struct plx_config *config, uint32_t frame_bytes, struct plx_shm **ret_shm,
+                    struct plx_error_message *message)
 {
     const struct plx_shm_options options = {
         .epoch = (uint64_t)plx_now_ns(), /* increases with every memory; no client outlives a reboot */
@@ -62,7 +62,7 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
 
     int result = hints ? find_hint_user(config, &clients_options.hint_user, message) : 0;
     if (result == 0)
-        result = make_region(config, frame_bytes, &publisher->shm, message);
+        result = make_shm(config, frame_bytes, &publisher->shm, message);
     if (result == 0)
         result = plx_clients_create(&clients_options, publisher->shm, &publisher->clients, message);
     if (result < 0) {
@@ -79,7 +79,7 @@ int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_conf
 {
     if (frame_bytes == publisher->frame_bytes)
         return 0;
-    const int result = make_region(config, frame_bytes, &publisher->next, message);
+    const int result = make_shm(config, frame_bytes, &publisher->next, message);
     if (result == 0)
         publisher->next_bytes = frame_bytes;
     return result;
@@ -104,7 +104,7 @@ bool plx_publisher_promote(struct plx_publisher *publisher)
     publisher->health = 0;
     publisher->reason = (struct plx_error_message){""};
     plx_shm_hand_over(old);
-    plx_clients_set_region(publisher->clients, publisher->shm);
+    plx_clients_set_shm(publisher->clients, publisher->shm);
     plx_shm_destroy(old);
     return true;
 }

@@ -44,7 +44,7 @@ bool plx_reload_roll_back(struct plx_supervisor *supervisor, const char *reason)
 
 /* SIGHUP. A request during a reload is carried out after it: the last state of the file counts. */
 void plx_reload_request(struct plx_supervisor *supervisor);
-/* The probe's answer about supervisor->candidate: PLAN or FAILED. Also at the first start. */
+/* The probe's answer about the candidate: PLAN or FAILED. Also at the first start. */
 void plx_reload_probed(struct plx_supervisor *supervisor, const struct plx_report *report);
 /* Begins a requested reload, and the first start when it is due; ends a new engine that gives no frame. */
 void plx_reload_tick(struct plx_supervisor *supervisor);

@@ -61,7 +61,7 @@ static int allocate_images(struct plx_pipeline *pipeline)
 {
     const struct plx_match *match = &pipeline->params.match;
     const enum plx_type word = match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
-    const bool dense = dense_on(pipeline), gradient = match->gradient_cap > 0;
+    const bool dense = has_dense(&pipeline->params), gradient = match->gradient_cap > 0;
     const struct {
         struct plx_image *image;
         enum plx_type type;

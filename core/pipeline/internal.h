@@ -132,16 +132,16 @@ static inline bool temporal_on(const struct plx_pipeline *pipeline)
     return pipeline->params.refine && pipeline->params.temporal.max_step > 0;
 }
 
-static inline bool dense_on(const struct plx_pipeline *pipeline)
+static inline bool has_dense(const struct plx_pipeline_params *params)
 {
-    return pipeline->params.refine && pipeline->params.dense;
+    return params->refine && params->dense;
 }
 
 static inline bool strict_step_on(const struct plx_pipeline *pipeline, enum plx_strict_step step)
 {
     const struct plx_match *match = &pipeline->params.match;
     const bool on[PLX_STRICT_STEPS] = {true, speckle_on(pipeline), temporal_on(pipeline), match->even,
-                                       match->agree && dense_on(pipeline)};
+                                       match->agree && has_dense(&pipeline->params)};
     return on[step];
 }
 

@@ -115,11 +115,6 @@ static bool always(const struct plx_pipeline_params *params)
     return true;
 }
 
-static bool has_dense(const struct plx_pipeline_params *params)
-{
-    return params->refine && params->dense;
-}
-
 static bool has_confidence(const struct plx_pipeline_params *params)
 {
     return params->refine && params->confidence;

@@ -180,7 +180,7 @@ int plx_step_refine(struct plx_frame_context *context)
                                        &pipeline->history, strict_of(context, PLX_STRICT_TEMPORAL));
     if (result == 0 && strict_step_on(pipeline, PLX_STRICT_EVEN))
         result = stages->ops->even(stages, strict_before(context, PLX_STRICT_EVEN), strict_of(context, PLX_STRICT_EVEN));
-    if (result == 0 && dense_on(pipeline))
+    if (result == 0 && has_dense(&pipeline->params))
         result = refine_dense(context);
     if (result == 0 && strict_step_on(pipeline, PLX_STRICT_AGREE))
         result =

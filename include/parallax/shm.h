@@ -47,7 +47,7 @@ struct plx_shm_header {
     uint64_t frames_offset;
     uint64_t frame_stride;
     uint64_t frame_bytes; /* room of one frame, header and planes; <= frame_stride */
-    uint64_t epoch;       /* this life of the region */
+    uint64_t epoch;       /* this life of the memory */
 
     /* A line of its own: written once a frame. */
     PLX_ATOMIC(uint64_t) newest;       /* sequence of the newest whole frame, 0 before the first */
@@ -56,7 +56,7 @@ struct plx_shm_header {
     PLX_ATOMIC(uint32_t) restarts;     /* engines of this service that died or hung and were replaced */
     PLX_ATOMIC(uint32_t) gpu_schedule; /* as plx_gpu_schedule */
     PLX_ATOMIC(uint32_t) tracks;       /* the highest track number given out in this epoch, by any engine */
-    PLX_ATOMIC(uint32_t) replaced;     /* 1: the service goes on in another region, because frames changed their size */
+    PLX_ATOMIC(uint32_t) replaced;     /* 1: the service goes on in another memory, because frames changed their size */
     uint32_t reserved[7];
 
     /* As plx_reason: a text that ends with 0. It is of one piece where reason_sum is that of its words as they lie:
@@ -71,7 +71,7 @@ struct plx_shm_header {
 
 enum plx_message_type {
     PLX_MESSAGE_HELLO = 1,     /* client: the first message */
-    PLX_MESSAGE_WELCOME = 2,   /* service: comes with the region's read-only descriptor (SCM_RIGHTS); value = epoch */
+    PLX_MESSAGE_WELCOME = 2,   /* service: comes with the memory's read-only descriptor (SCM_RIGHTS); value = epoch */
     PLX_MESSAGE_REFUSED = 3,   /* service: error says why (VERSION, BUSY); the connection ends */
     PLX_MESSAGE_SUBSCRIBE = 4, /* client: send FRAME messages from now on */
     PLX_MESSAGE_FRAME = 5,     /* service: a new frame or a new state; value = newest sequence */

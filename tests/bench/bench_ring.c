@@ -35,7 +35,7 @@ static void must(int code, const char *text)
     }
 }
 
-static struct plx_shm *make_region(uint32_t frame_bytes)
+static struct plx_shm *make_shm(uint32_t frame_bytes)
 {
     struct plx_error_message message = {{0}};
     struct plx_shm *region;
@@ -59,7 +59,7 @@ static double quantile(const int64_t *value, size_t count, double q)
 static void publish_cost(uint32_t bytes)
 {
     static int64_t cost[LOOPS];
-    struct plx_shm *region = make_region(bytes);
+    struct plx_shm *region = make_shm(bytes);
     int64_t begin = plx_now_ns();
     for (int i = 0; i < LOOPS; i++) {
         int64_t before = plx_now_ns();
@@ -103,7 +103,7 @@ static void wake_latency(int readers, int crowd, uint64_t frames)
     snprintf(path, sizeof path, "%s/socket", directory);
     snprintf(lock, sizeof lock, "%s.lock", path);
 
-    struct plx_shm *region = make_region(sizeof(struct plx_frame));
+    struct plx_shm *region = make_shm(sizeof(struct plx_frame));
     struct plx_error_message message = {{0}};
     struct plx_clients *clients;
     const struct plx_clients_options options = {.socket_path = path, .group = "", .max_clients = MAX_READERS};

@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "tests/cmocka.h"
 
-static inline struct plx_shm *make_region(int slots)
+static inline struct plx_shm *make_shm(int slots)
 {
     const struct plx_shm_options options = {.epoch = 7, .slots = slots, .frame_bytes = sizeof(struct plx_frame) + 4096};
     struct plx_shm *shm;

@@ -34,7 +34,7 @@ static void wrong_options_are_refused(void **state)
 static void client_descriptor_gives_no_way_to_write(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     int fd = plx_shm_client_fd(shm);
     struct stat status;
     assert_int_equal(fstat(fd, &status), 0);
@@ -65,7 +65,7 @@ static void another_user_cannot_even_open_it(void **state)
     (void)state;
     if (geteuid())
         skip(); /* needs root to become somebody else */
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     pid_t child = fork();
     if (child == 0) {
         char path[40];
@@ -83,7 +83,7 @@ static void another_user_cannot_even_open_it(void **state)
 static void frames_come_in_order(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     struct plx_map map = map_of(shm);
     struct plx_view view = {0};
     assert_int_equal(plx_map_look(&map, 0, &view), 0);
@@ -103,7 +103,7 @@ static void frames_come_in_order(void **state)
 static void frame_stays_whole_until_its_slot_is_begun_again(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     struct plx_map map = map_of(shm);
     publish(shm);
     for (int i = 0; i < 3; i++)
@@ -118,7 +118,7 @@ static void frame_stays_whole_until_its_slot_is_begun_again(void **state)
 static void a_copy_is_of_one_frame_and_within_it(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     struct plx_frame copy;
     const size_t bytes = sizeof(struct plx_frame) + 4096;
     assert_false(plx_ring_copy(shm, 1, 0, &copy, sizeof copy)); /* not there yet */
@@ -140,7 +140,7 @@ static void a_copy_is_of_one_frame_and_within_it(void **state)
 static void abandoned_slot_is_skipped_and_taken_over(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     struct plx_map map = map_of(shm);
     struct plx_view view;
     publish(shm);
@@ -158,7 +158,7 @@ static void abandoned_slot_is_skipped_and_taken_over(void **state)
 static void a_reason_is_one_line_cut_to_fit(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     struct plx_map map = map_of(shm);
     char text[PLX_REASON_BYTES], longest[600];
 

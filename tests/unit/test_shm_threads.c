@@ -36,7 +36,7 @@ static void *read_until_last(void *memory)
 static void threads_agree(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     void *memory = memory_of(shm);
     pthread_t thread[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -79,7 +79,7 @@ static void *read_plainly(void *memory)
 static void newest_publishes_what_was_written_before(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(PLAIN_SLOTS);
+    struct plx_shm *shm = make_shm(PLAIN_SLOTS);
     void *memory = memory_of(shm);
     pthread_t thread;
     void *failed;
@@ -114,7 +114,7 @@ static void *read_reasons(void *memory)
 static void a_reason_is_never_torn(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     pthread_t thread;
     void *failed;
     assert_int_equal(pthread_create(&thread, NULL, read_reasons, memory_of(shm)), 0);
@@ -142,7 +142,7 @@ static void *wait_for_running(void *memory)
 static void state_publishes_what_led_to_it(void **state)
 {
     (void)state;
-    struct plx_shm *shm = make_region(4);
+    struct plx_shm *shm = make_shm(4);
     void *memory = memory_of(shm);
     struct watcher watcher = {.led_to_it = 0};
     int pair[2];

@@ -175,5 +175,9 @@ int plx_run_output(const struct plx_run *run, const struct plx_pair *pair, struc
         snprintf(path, sizeof path, "%s", run->options.output);
     else
         snprintf(path, sizeof path, "%s/%s.png", run->options.output, pair->name);
-    return run->options.raw || !kind ? plx_png_write(path, &disparity, message) : kind->export(path, &view, message);
+    if (run->options.raw)
+        return plx_png_write(path, &disparity, message);
+    if (!kind) /* plx_run_output_check has refused it */
+        return plx_fail(message, PLX_ERR_ARG, "%s: unknown kind of file", path);
+    return kind->export(path, &view, message);
 }

@@ -244,7 +244,6 @@ static void of_quick_reloads_the_last_file_counts(void **state)
     frame_with(client, 256, 2 * START_MS);
 
     assert_int_equal(truncate(daemon_.log, 0), 0);
-    kill(engine_of(&daemon_), SIGSTOP); /* it ends when it is killed, after 1 s: time for the next reload */
     reload(SMALL_SOURCE MATCH("128"));
     wait_until_said("the engine restarts with it", START_MS); /* while it is taken */
     reload(SMALL_SOURCE MATCH("64"));

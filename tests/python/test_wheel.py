@@ -12,7 +12,7 @@ from service import SKIPPED, Service
 SOURCE = pathlib.Path(os.environ["PLX_SOURCE_DIR"])
 # The distribution's setuptools is too old at times: that of toolchain/python.txt then makes the wheel.
 PYTHON = next((each for each in (pathlib.Path(os.environ["PLX_PYTHON_PACKAGES"], "bin/python3"), pathlib.Path(sys.executable))
-               if subprocess.run([each, "-c", "import setuptools.command.bdist_wheel; import pip"], capture_output=True).returncode == 0), None)
+               if each.exists() and subprocess.run([each, "-c", "import setuptools.command.bdist_wheel; import pip"], capture_output=True).returncode == 0), None)
 if not PYTHON:
     print("skipped: no pip, or no setuptools 77 or later; ./dev setup --all installs both")
     sys.exit(SKIPPED)

@@ -4,8 +4,9 @@
  * --wrap, tests/CMakeLists.txt). Without PLX_FAULT it is parallaxd. PLX_FAULT is one of
  *   fail NAME N   the N-th call of NAME by any of its processes fails, as if the system had no more to give
  *   hang NAME N   the N-th call of NAME never returns
+ *   stop NAME N   the process stops in the N-th call of NAME (SIGSTOP), until SIGCONT
+ *   ignore NAME N likewise; and no signal of the service has an effect, as on a process in state D that a driver holds
  *   stick NAME N  neither that one nor any call after it returns
- *   ignore kill 0 no signal reaches the engine, as one in state D that a driver holds
  *   slow NAME MS  every call of NAME takes so much longer
  *   lose N        there is a GPU, which is the CPU, and each engine loses it after N frames; 0: it cannot be opened
  *   stall N       likewise, but it does not answer any more
@@ -66,6 +67,12 @@ static bool is_due(const char *kind, const char *name)
     return true;
 }
 
+static void stop_if_due(const char *name)
+{
+    if (is_due("stop", name) || is_due("ignore", name))
+        raise(SIGSTOP);
+}
+
 /* --- what the system gives ---------------------------------------------------------------------------------------- */
 
 #define FALLIBLE(type, name, parameters, arguments, number, failed)                                                            \
@@ -73,6 +80,7 @@ static bool is_due(const char *kind, const char *name)
     type __wrap_##name parameters;                                                                                             \
     type __wrap_##name parameters                                                                                              \
     {                                                                                                                          \
+        stop_if_due(#name);                                                                                                    \
         if (is_due("fail", #name)) {                                                                                           \
             errno = number;                                                                                                    \
             return failed;                                                                                                     \
@@ -134,6 +142,7 @@ static void delay(const char *name)
         stuck = atomic_fetch_add(fault.calls, 1) + 1 >= fault.number;
     while (stuck && pause() < 0) /* for ever; a signal that ends the process at once is not told */
         dprintf(STDERR_FILENO, "fault: %s was asked to end\n", name);
+    stop_if_due(name);
     if (strcmp(fault.kind, "slow") == 0 && strcmp(fault.name, name) == 0)
         usleep((useconds_t)fault.number * 1000);
 }

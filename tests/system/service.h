@@ -144,6 +144,35 @@ static inline void wait_until_said(const char *words, int timeout_ms)
     }
 }
 
+/* The state of process PID as proc(5) writes it ('T': stopped, 'Z': zombie), 0 without such a process. */
+static inline char process_state(pid_t pid)
+{
+    char path[64], state = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    if (file)
+        fclose(file);
+    return state;
+}
+
+/* The process NAME of the service that has stopped by the fault "stop" or "ignore". */
+static inline pid_t stopped_child(const char *name)
+{
+    wait_until_said("fault: ", START_MS);
+    const pid_t child = daemon_child(&daemon_, name);
+    const int64_t begin_ms = now_ms();
+
+    assert_true(child > 0);
+    while (process_state(child) != 'T') {
+        assert_false(is_late(begin_ms, START_MS));
+        usleep(1000);
+    }
+    return child;
+}
+
 /* Why the service says that it is in its state holds WORDS. */
 static inline void expect_reason(struct plx_client *client, const char *words)
 {
@@ -159,19 +188,13 @@ static inline void expect_reason(struct plx_client *client, const char *words)
 
 static inline bool is_gone(pid_t pid)
 {
-    for (int i = 0; i < 500; i++) {
-        char path[64], line[256] = "";
-        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-        FILE *file = fopen(path, "r");
-        if (!file)
-            return true;
-        const bool zombie = fgets(line, sizeof line, file) && strstr(line, ") Z ");
-        fclose(file);
-        if (zombie)
-            return true;
+    char state = process_state(pid);
+
+    for (int i = 0; i < 500 && state != 0 && state != 'Z'; i++) {
         usleep(2000);
+        state = process_state(pid);
     }
-    return false;
+    return state == 0 || state == 'Z';
 }
 
 static inline void stop_daemon(void)

@@ -8,7 +8,7 @@
 
 #define MATCH(disparities) "match:\n  disparities: " disparities "\n  paths: 4\n"
 #define SLOTS "publish:\n  slots: 64\n"
-#define RIGHT "publish:\n  right: true\n" /* larger frames: another ring */
+#define RIGHT "publish:\n  right: true\n" /* larger frames: another ring, which the probe tries to make */
 
 static char config_path[128];
 
@@ -206,17 +206,13 @@ static void an_engine_that_hangs_with_the_new_configuration_is_taken_back(void *
 static void a_probe_that_nothing_can_kill_is_given_up(void **state)
 {
     (void)state;
-    pid_t probe;
-
-    daemon_.fault = "ignore kill 0";
+    daemon_.fault = "ignore memfd_create 3"; /* the second probe: the first and the supervisor call it once */
     struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
     const struct plx_frame before = running_frame(client, START_MS);
     const pid_t engine = engine_of(&daemon_);
 
-    reload(SMALL_SOURCE MATCH("128"));
-    while ((probe = daemon_child(&daemon_, "parallax-probe")) == 0)
-        usleep(200);
-    kill(probe, SIGSTOP);
+    reload(SMALL_SOURCE MATCH("128") RIGHT);
+    const pid_t probe = stopped_child("parallax-probe");
     write_config(SMALL_SOURCE MATCH("64") "exposure:\n  target: 0.3\n");
     kill(daemon_.pid, SIGHUP);
     wait_until_said("configuration kept as it was: ", 3 * START_MS); /* 22 s */
@@ -232,23 +228,37 @@ static void a_probe_that_nothing_can_kill_is_given_up(void **state)
     plx_disconnect(client);
 }
 
-static void of_quick_reloads_the_last_file_counts(void **state)
+static const char read_again[] = "is read again after the current probe or reload";
+
+static void a_reload_while_another_is_tried_is_the_one_that_counts(void **state)
 {
     (void)state;
+    daemon_.fault = "stop memfd_create 3"; /* the second probe: the first and the supervisor call it once */
     struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
 
-    reload(SMALL_SOURCE MATCH("128"));
-    while (!daemon_child(&daemon_, "parallax-probe")) /* while the first is tried */
-        usleep(200);
+    reload(SMALL_SOURCE MATCH("128") RIGHT);
+    const pid_t probe = stopped_child("parallax-probe");
     reload(SMALL_SOURCE MATCH("256"));
-    frame_with(client, 256, 2 * START_MS);
+    wait_until_said(read_again, START_MS);
+    kill(probe, SIGCONT);
+    frame_with(client, 256, START_MS);
+    assert_int_equal(plx_restarts(client), 0);
+    stop_daemon();
+    plx_disconnect(client);
+}
 
-    assert_int_equal(truncate(daemon_.log, 0), 0);
-    reload(SMALL_SOURCE MATCH("128"));
-    wait_until_said("the engine restarts with it", START_MS); /* while it is taken */
-    reload(SMALL_SOURCE MATCH("64"));
-    frame_with(client, 64, 2 * START_MS);
-    assert_non_null(strstr(daemon_said(&daemon_), "is read again after the current probe or reload"));
+static void a_reload_while_another_is_taken_is_the_one_that_counts(void **state)
+{
+    (void)state;
+    daemon_.fault = "stop plx_cpu_filter 1"; /* what the configuration of the start does not do */
+    struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
+
+    reload(SMALL_SOURCE MATCH("128") "prefilter:\n  width: 3\n");
+    const pid_t engine = stopped_child("parallax-engine");
+    reload(SMALL_SOURCE MATCH("256"));
+    wait_until_said(read_again, START_MS);
+    kill(engine, SIGCONT);
+    frame_with(client, 256, START_MS);
     assert_int_equal(plx_restarts(client), 0);
     stop_daemon();
     plx_disconnect(client);
@@ -266,7 +276,8 @@ int main(void)
         TEST(clients_keep_their_ring_when_a_new_one_is_taken_back),
         TEST(an_engine_that_hangs_with_the_new_configuration_is_taken_back),
         TEST(a_probe_that_nothing_can_kill_is_given_up),
-        TEST(of_quick_reloads_the_last_file_counts),
+        TEST(a_reload_while_another_is_tried_is_the_one_that_counts),
+        TEST(a_reload_while_another_is_taken_is_the_one_that_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,7 @@ static const struct plx_word subpixel_words[] = {
 static const struct plx_word median_words[] = {
     {"none", PLX_MEDIAN_NONE}, {"3x3", PLX_MEDIAN_3X3}, {"valid_5x5", PLX_MEDIAN_VALID_5X5}, {NULL, 0}};
 
+static const struct plx_word record_words[] = {{"stixels", PLX_RECORDS_STIXELS}, {"regions", PLX_RECORDS_REGIONS}, {NULL, 0}};
 static const struct plx_word motion_words[] = {{"visual", PLX_MOTION_VISUAL}, {"none", PLX_MOTION_NONE}, {NULL, 0}};
 
 const struct plx_key plx_keys[] = {
@@ -188,16 +189,19 @@ const struct plx_key plx_keys[] = {
     {"columns.enabled", "find stixels and the nearest thing of each column of pixels", FIELD(pipeline.columns)},
 
     {"obstacles.enabled", "find obstacles", FIELD(pipeline.obstacles)},
+    {"obstacles.records", "what an obstacle is made of: stixels (without columns: regions), or connected regions of the mask",
+     WORD(pipeline.obstacle.records, record_words)},
     {"obstacles.range_min_m", "nearest distance of an obstacle", FIELD(pipeline.obstacle.range_min_m)},
     {"obstacles.range_max_m", "farthest distance of an obstacle", FIELD(pipeline.obstacle.range_max_m)},
     {"obstacles.min_height_m", "lowest height above ground of an obstacle's pixels; the obstacle's top must be 0.1 m higher",
      FIELD(pipeline.obstacle.min_height_m)},
     {"obstacles.max_height_m", "greatest height above ground of an obstacle's pixels", FIELD(pipeline.obstacle.max_height_m)},
-    {"obstacles.open_size_px", "width and height of the opening that removes narrow regions; 1 = off",
+    {"obstacles.open_size_px", "regions: width and height of the opening that removes narrow ones; 1 = off",
      FIELD(pipeline.obstacle.open_size), .other_name = "obstacles.open"},
-    {"obstacles.close_size_px", "width and height of the closing that fills small holes; 1 = off",
+    {"obstacles.close_size_px", "regions: width and height of the closing that fills small holes; 1 = off",
      FIELD(pipeline.obstacle.close_size), .other_name = "obstacles.close"},
-    {"obstacles.max_step_px", "largest disparity step between neighbours of one obstacle", PIXELS(pipeline.obstacle.max_step)},
+    {"obstacles.max_step_px", "regions: largest disparity step between neighbours of one obstacle",
+     PIXELS(pipeline.obstacle.max_step)},
     {"obstacles.min_area_px", "smallest area of an obstacle", FIELD(pipeline.obstacle.min_area)},
 
     {"motion.source", "how the motion of the left camera is measured: visual odometry (motion.md); none = not at all",

@@ -22,6 +22,7 @@ static void destroy(struct plx_stages *self)
     plx_components_destroy(cpu->components);
     plx_ground_scratch_destroy(cpu->ground);
     plx_columns_scratch_destroy(cpu->columns);
+    plx_records_scratch_destroy(cpu->records);
     plx_regions_scratch_destroy(cpu->regions);
     plx_pool_destroy(cpu->pool);
     free(cpu);
@@ -103,6 +104,7 @@ static const struct plx_stages_ops cpu_ops = {
     .columns = plx_cpu_columns,
     .mask = plx_cpu_mask,
     .label = plx_cpu_label,
+    .records = plx_cpu_records,
     .regions = plx_cpu_regions,
     .image =
         {
@@ -164,6 +166,8 @@ static int create_scratch(struct plx_cpu *cpu)
         result = plx_ground_scratch_create(&cpu->ground);
     if (result == 0)
         result = plx_columns_scratch_create(limits, plx_pool_threads(cpu->pool), &cpu->columns);
+    if (result == 0)
+        result = plx_records_scratch_create(limits, &cpu->records);
     if (result == 0)
         result = plx_regions_scratch_create(limits, &cpu->regions);
     return result;

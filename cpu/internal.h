@@ -38,6 +38,7 @@ struct plx_cpu {
     struct plx_components *components; /* speckle and label */
     struct plx_ground_scratch *ground;
     struct plx_columns_scratch *columns;
+    struct plx_records_scratch *records;
     struct plx_regions_scratch *regions;
 };
 
@@ -77,6 +78,8 @@ int plx_ground_scratch_create(struct plx_ground_scratch **ret_scratch);
 void plx_ground_scratch_destroy(struct plx_ground_scratch *scratch);
 int plx_columns_scratch_create(const struct plx_limits *limits, int threads, struct plx_columns_scratch **ret_scratch);
 void plx_columns_scratch_destroy(struct plx_columns_scratch *scratch);
+int plx_records_scratch_create(const struct plx_limits *limits, struct plx_records_scratch **ret_scratch);
+void plx_records_scratch_destroy(struct plx_records_scratch *scratch);
 int plx_regions_scratch_create(const struct plx_limits *limits, struct plx_regions_scratch **ret_scratch);
 void plx_regions_scratch_destroy(struct plx_regions_scratch *scratch);
 
@@ -109,6 +112,7 @@ PLX_CPU_STAGE(label);
 PLX_CPU_STAGE(ground); /* obstacles/ground.c */
 PLX_CPU_STAGE(mask);
 PLX_CPU_STAGE(columns); /* obstacles/columns.c */
+PLX_CPU_STAGE(records); /* obstacles/records.c */
 PLX_CPU_STAGE(regions); /* obstacles/regions.c */
 
 #endif

@@ -30,6 +30,14 @@ struct plx_gpu_accumulators {
     unsigned long long bins[1 + PLX_ZONES * PLX_ZONES][PLX_GPU_LEVELS]; /* of the histogram; in the upper half, who has added */
 };
 
+/* Scratch of stage records, each [stixels]. */
+struct plx_gpu_records {
+    uint32_t *parent; /* on the way to the name of its record */
+    uint32_t *area;   /* at its name: pixels of a record */
+    uint32_t *number; /* at its name: number of a record, 0 if it has gone */
+    uint64_t *order;  /* of the records that stay, in any order: ~area << 32 | name */
+};
+
 struct plx_gpu {
     struct plx_stages base;    /* first: a struct plx_stages * of this backend is a struct plx_gpu * */
     struct plx_stages_ops ops; /* this device's; base.ops points here */
@@ -58,6 +66,7 @@ struct plx_gpu {
         void *words; /* see columns.cu */
         int16_t *value;
     } columns;                       /* of stage columns */
+    struct plx_gpu_records records;  /* of stage records */
     struct plx_gpu_regions *regions; /* of stage regions */
     struct plx_gpu_frames *frames;   /* frames as CUDA graphs */
     char device[300];                /* see plx_gpu_device */
@@ -113,12 +122,13 @@ int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDevicePro
 /* streams.c. Begin, end: a frame is recorded; at its end all streams have joined the main one, unless RESULT is an error, which
  * is returned. Last_recorded: the node that the next call on the current stream would follow; NULL if there is none yet.
  * Use_side: calls until use_main may run beside others, behind all calls so far: those of stage refine, and those that may do
- * so IN_ANY_STAGE. Use_main returns RESULT. */
+ * so IN_ANY_STAGE. Use_main returns RESULT. Wait_side: main stream calls from now on run behind all calls so far. */
 int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run);
 int plx_gpu_streams_end(struct plx_gpu *gpu, int result);
 int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node);
 int plx_gpu_use_side(struct plx_gpu *gpu, bool in_any_stage);
 int plx_gpu_use_main(struct plx_gpu *gpu, int result);
+int plx_gpu_wait_side(struct plx_gpu *gpu);
 int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage);
 
 /* frame.c. Forget: recordings hold addresses, so freed memory makes them invalid. Launch_changing: starts a kernel whose
@@ -159,6 +169,7 @@ PLX_GPU_PART(components);
 PLX_GPU_PART(regions);
 PLX_GPU_PART(ground);
 PLX_GPU_PART(columns);
+PLX_GPU_PART(records);
 
 /* The stages, as core/pipeline/stages.h declares them, by the files that define them. */
 #define PLX_GPU_STAGE(stage) __typeof__(*((struct plx_stages_ops *)0)->stage) plx_gpu_##stage
@@ -180,6 +191,7 @@ PLX_GPU_STAGE(speckle);
 PLX_GPU_STAGE(ground); /* obstacles/ground.cu */
 PLX_GPU_STAGE(mask);
 PLX_GPU_STAGE(columns); /* obstacles/columns.cu */
+PLX_GPU_STAGE(records); /* obstacles/records.cu */
 PLX_GPU_STAGE(regions); /* obstacles/regions.cu */
 
 #define PLX_GPU_IMAGE_OP(operation) __typeof__(*((struct plx_image_ops *)0)->operation) plx_gpu_##operation

@@ -7,7 +7,7 @@
 
 #define UNKNOWN (-100000)
 #define LIMIT 16383
-#define GROUNDS 11
+#define GROUNDS 13
 #define NOTHING 65535
 
 /* One column; [rows] from the top row down. */
@@ -16,7 +16,7 @@ struct column {
     const struct plx_ground *ground;
     const struct plx_mask_params *mask;
     int x, rows, things, lift;
-    int *value, *g, *state; /* state: that of the path; things + 5 + k for ground */
+    int *value, *g, *state; /* state: that of the path; things + 6 + k for ground */
 };
 
 static void *allocate(size_t count, size_t size)
@@ -45,14 +45,15 @@ static int64_t floor_divide(int64_t value, int64_t by)
     return value >= 0 ? value / by : -((-value + by - 1) / by);
 }
 
-/* Disparity of a pixel above infinity; UNKNOWN if it has none or lies on a veil. */
+/* Disparity of a pixel above infinity; UNKNOWN if it has none or no partner, or lies on a veil. */
 static int pixel_value(const struct column *c, int x, int y)
 {
     if (x >= c->disparity->width || y >= c->disparity->height)
         return UNKNOWN;
     const uint16_t *row = plx_row(c->disparity, y);
     const int64_t d = row[x] - (int64_t)c->mask->infinity;
-    if (row[x] == 0xFFFF)
+    const int64_t partner = 16 * ((int64_t)x - c->mask->min_disparity) - row[x]; /* its column in the right picture, 1/16 px */
+    if (row[x] == 0xFFFF || partner < 16 * -4 || partner > 16 * ((int64_t)c->disparity->width - 1 + 4))
         return UNKNOWN;
     if (x >= 3 && x + 3 < c->disparity->width && row[x - 3] != 0xFFFF && row[x + 3] != 0xFFFF &&
         llabs((int64_t)row[x - 3] - row[x + 3]) * c->mask->focal_px > 60 * d)
@@ -99,7 +100,7 @@ static int cost_of(const struct column *c, int row, int state)
         return value == UNKNOWN ? 1 : half_beyond(abs(value - at(c, state)), 4);
     if (!c->ground->valid || g < 16)
         return 48;
-    const int here = raise_ground(g, state - c->things - 5);
+    const int here = raise_ground(g, state - c->things - 6);
     return value == UNKNOWN ? 0 : half_beyond(abs(value - here), 4 + here / 64);
 }
 
@@ -210,7 +211,7 @@ static int find_stixels(const struct column *c, struct plx_stixel *ret)
                abs(c->state[top - 1] - c->state[foot]) <= c->state[foot] / 8 + 1)
             top--;
         if (foot + 1 < c->rows && c->state[foot + 1] >= c->things)
-            k = c->state[foot + 1] - c->things - 5;
+            k = c->state[foot + 1] - c->things - 6;
         while (c->ground->valid && last >= top && raise_ground(c->g[last], k) > at(c, c->state[last]))
             last--;
         if (last >= top && measure(c, top, last, k, &ret[count]))
@@ -224,7 +225,7 @@ static int farthest_ground(const struct column *c)
 {
     int least = NOTHING, before = -1;
     for (int row = c->rows - 1; row >= 0; row--) {
-        const int here = c->state[row] < c->things ? 0 : raise_ground(c->g[row], c->state[row] - c->things - 5);
+        const int here = c->state[row] < c->things ? 0 : raise_ground(c->g[row], c->state[row] - c->things - 6);
         if (here <= 0 || c->value[row] == UNKNOWN || cost_of(c, row, c->state[row]) >= 24)
             continue;
         if (before - row > 8)

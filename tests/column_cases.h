@@ -70,11 +70,13 @@ static inline struct plx_ground column_ground(uint64_t *seed, const struct plx_c
 static inline struct plx_columns_params column_params(uint64_t *seed)
 {
     static const int infinities[] = {0, 0, 0, 37, -160, -20000};
+    static const int minima[] = {0, 0, 0, -300, 7, 4096};
     const int infinity = infinities[random_below(seed, 6)];
     return (struct plx_columns_params){
         {.near_disparity = 900 + (int)random_below(seed, 4000),
          .far_disparity = infinity + (int)random_below(seed, 60) - 5,
          .infinity = infinity,
+         .min_disparity = minima[random_below(seed, 6)],
          .min_height_um = (int)random_below(seed, 400000),
          .max_height_um = 500000 + (int)random_below(seed, 3000000),
          .focal_px = random_below(seed, 9) ? 1 + (int)random_below(seed, 2000) : PLX_COLUMNS_MAX_FOCAL,

@@ -7,7 +7,7 @@
  *
  * 1. A cell is 4 x 2 pixels: its value is a median disparity, and the ground has a disparity there (plx_cell_value, _ground).
  * 2. A path goes through each column of cells, from the bottom row up. In each cell it has a state: a thing at disparity
- *    plx_thing_at(s), s = 0 .. D - 1, or ground raised by k / 32 of the camera's height, state D + 5 + k, k = -5 .. 5.
+ *    plx_thing_at(s), s = 0 .. D - 1, or ground raised by k / 32 of the camera's height, state D + 6 + k, k = -6 .. 6.
  *    With P the costs of the row below (all 0 under the bottom row) and M the least of them, of things and ground:
  *        L(s) = C(s) + min(P(s), P(s - 1) + 12, P(s + 1) + 12, M + 30)    C(s): plx_thing_cost
  *        L(k) = C(k) + min(P(k), P(k - 1) + 6, P(k + 1) + 6, M + 30)      C(k): plx_ground_cost
@@ -35,8 +35,8 @@
 #define PLX_CELL_UNKNOWN INT16_MIN
 #define PLX_CELL_LIMIT 16383 /* of values and grounds, either sign */
 
-#define PLX_PATH_GROUNDS 11 /* k = -5 .. 5 */
-#define PLX_PATH_MIDDLE 5   /* k = 0 */
+#define PLX_PATH_GROUNDS 13 /* k = -6 .. 6 */
+#define PLX_PATH_MIDDLE 6   /* k = 0 */
 #define PLX_PATH_THING_STEP 12
 #define PLX_PATH_GROUND_STEP 6
 #define PLX_PATH_JUMP 30
@@ -44,6 +44,7 @@
 #define PLX_PATH_IMPOSSIBLE 48 /* C of ground where there can be none */
 #define PLX_THING_TOLERANCE 4  /* 1/16 px */
 #define PLX_THING_UNKNOWN 1    /* C(s) of a cell without a value */
+#define PLX_PARTNER_MARGIN 64  /* 1/16 px: so far outside the right picture a partner may lie */
 #define PLX_COLUMNS_MAX_FOCAL 32767
 #define PLX_COLUMNS_MAX_LIFT 12288
 
@@ -89,15 +90,23 @@ PLX_BOTH int plx_thing_at(const struct plx_columns_params *params, int state)
     return PLX_DISPARITY_ONE * state + plx_columns_lift(params);
 }
 
-/* The disparity of pixel X of ROW, WIDTH disparities relative to min_disparity, or INVALID on a veil. */
+/* True if the partner of pixel X with disparity D lies so far outside the right picture, WIDTH columns, that no match confirms
+ * D.
+ */
+PLX_BOTH bool plx_partner_outside(const struct plx_mask_params *params, int width, int x, int d)
+{
+    const int partner = PLX_DISPARITY_ONE * (x - params->min_disparity) - d;
+    return partner < -PLX_PARTNER_MARGIN || partner > PLX_DISPARITY_ONE * (width - 1) + PLX_PARTNER_MARGIN;
+}
+
+/* The disparity of pixel X of ROW, WIDTH disparities relative to min_disparity, or INVALID on a veil and without a partner. */
 PLX_BOTH uint16_t plx_cell_pixel(const struct plx_columns_params *params, const uint16_t *row, int width, int x)
 {
     const uint16_t d = row[x];
     const bool inside = x >= PLX_VEIL_REACH && x + PLX_VEIL_REACH < width;
-    return d != PLX_DISPARITY_INVALID && inside &&
-                   plx_is_veil(&params->mask, row[x - PLX_VEIL_REACH], d, row[x + PLX_VEIL_REACH])
-               ? PLX_DISPARITY_INVALID
-               : d;
+    const bool veil =
+        d != PLX_DISPARITY_INVALID && inside && plx_is_veil(&params->mask, row[x - PLX_VEIL_REACH], d, row[x + PLX_VEIL_REACH]);
+    return veil || plx_partner_outside(&params->mask, width, x, d) ? PLX_DISPARITY_INVALID : d;
 }
 
 /* Element n / 2 of the n valid of PIXEL, sorted, above infinity; UNKNOWN if n < 3. Reorders PIXEL. Equal to sorting all 8, as
@@ -139,7 +148,7 @@ PLX_BOTH int plx_cell_ground(const struct plx_columns_params *params, const stru
     return plx_cell_clamp((here >> 16) - params->mask.infinity, PLX_CELL_LIMIT);
 }
 
-/* g of the ground raised by K / 32 of the camera's height. At most 19,417 either side. */
+/* g of the ground raised by K / 32 of the camera's height. At most 20,164 either side. */
 PLX_BOTH int plx_ground_raised(int g, int k)
 {
     return (int)((int64_t)g * ((1 << 21) / (32 - k)) >> 16);
@@ -167,7 +176,7 @@ PLX_BOTH int plx_ground_cost(int valid, int value, int g, int k)
     return value == PLX_CELL_UNKNOWN ? 0 : plx_path_cost(step < 0 ? -step : step, PLX_THING_TOLERANCE + (raised >> 6));
 }
 
-/* The smallest state with P - M = 0; P: [D + 11] of a row. */
+/* The smallest state with P - M = 0; P: [D + 13] of a row. */
 PLX_BOTH int plx_path_least(const uint8_t *p, int disparities)
 {
     int state = 0;
@@ -176,7 +185,7 @@ PLX_BOTH int plx_path_least(const uint8_t *p, int disparities)
     return state;
 }
 
-/* The state in the row below, whose P - M is P [D + 11], of a path that has STATE here. */
+/* The state in the row below, whose P - M is P [D + 13], of a path that has STATE here. */
 PLX_BOTH int plx_path_before(const uint8_t *p, int disparities, int state)
 {
     const bool thing = state < disparities;

@@ -73,6 +73,7 @@ struct plx_ground_params {
 struct plx_mask_params {
     int near_disparity, far_disparity;    /* from range_min and range_max; near >= far */
     int infinity;                         /* disparity of a point at infinity, plx_disparity_at_infinity */
+    int min_disparity;                    /* pixels, as in matching */
     int32_t min_height_um, max_height_um; /* above ground, micrometres */
     int32_t focal_px;                     /* fx, rounded */
     bool ground_needed;                   /* without ground nothing is kept; else everything in range */

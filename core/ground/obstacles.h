@@ -11,11 +11,18 @@
 #include "core/base/image.h"
 #include "core/ground/ground.h"
 
+/* What an obstacle is made of. */
+enum plx_record_source {
+    PLX_RECORDS_STIXELS, /* linked stixels, painted into the labels; regions if there are no stixels */
+    PLX_RECORDS_REGIONS  /* connected regions of the mask */
+};
+
 struct plx_obstacle_params {
+    enum plx_record_source records;
     double range_min_m, range_max_m;
     double min_height_m, max_height_m; /* above ground */
-    int open_size, close_size;         /* morphology, odd, 1 = off */
-    int max_step;                      /* 1/16 px between neighbours of one obstacle */
+    int open_size, close_size;         /* of regions: morphology, odd, 1 = off */
+    int max_step;                      /* of regions: 1/16 px between neighbours of one obstacle */
     int min_area;                      /* pixels */
 };
 

@@ -228,7 +228,7 @@ PLX_BOTH bool plx_piece_describe(const struct plx_column *column, const struct p
     ret_stixel->top_mm = (int16_t)top_mm;
     ret_stixel->foot_mm = (int16_t)foot_mm;
     ret_stixel->support = (uint16_t)support;
-    ret_stixel->reserved = 0;
+    ret_stixel->record = 0; /* later, by the stage records */
     return true;
 }
 

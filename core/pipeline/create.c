@@ -83,8 +83,8 @@ static int allocate_images(struct plx_pipeline *pipeline)
         {&pipeline->median_right, PLX_U16, match->median_right != PLX_MEDIAN_NONE},
         {&pipeline->dense_median, PLX_U16, dense},
         {&pipeline->dense_checked, PLX_U16, dense},
-        {&pipeline->mask, PLX_U8, pipeline->params.obstacles},
-        {&pipeline->opened, PLX_U8, pipeline->params.obstacles},
+        {&pipeline->mask, PLX_U8, pipeline->params.obstacles && !has_stixel_records(&pipeline->params)},
+        {&pipeline->opened, PLX_U8, pipeline->params.obstacles && !has_stixel_records(&pipeline->params)},
         {&pipeline->labels, PLX_U32, pipeline->params.obstacles},
     };
     int result = 0;
@@ -165,6 +165,7 @@ static double disparity_at(const struct plx_pipeline *pipeline, double distance)
 static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_message *message)
 {
     const struct plx_pipeline_params *params = &pipeline->params;
+    const struct plx_calibration_info *c = &pipeline->calibration;
     const double largest = params->match.disparities * PLX_DISPARITY_ONE - 1;
     const double near = disparity_at(pipeline, params->obstacle.range_min_m);
     const double far = disparity_at(pipeline, params->obstacle.range_max_m);
@@ -181,10 +182,17 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
         .near_disparity = (int)floor(fmin(near, largest)),
         .far_disparity = (int)ceil(fmax(far, 0)),
         .infinity = plx_disparity_at_infinity(&pipeline->calibration, params->match.min_disparity),
+        .min_disparity = params->match.min_disparity,
         .min_height_um = (int32_t)lround(params->obstacle.min_height_m * 1e6),
         .max_height_um = (int32_t)lround(params->obstacle.max_height_m * 1e6),
         .focal_px = (int32_t)fmin(fmax(round(pipeline->calibration.fx), 1), PLX_COLUMNS_MAX_FOCAL),
         .ground_needed = params->ground,
+    };
+    pipeline->records_params = (struct plx_records_params){
+        .depth_scale = (int64_t)fmin(fmax(round(16000 * c->fx * c->baseline_m), 1), (double)PLX_RECORDS_MAX_SCALE),
+        .infinity = pipeline->columns_params.mask.infinity,
+        .max_height_um = pipeline->columns_params.mask.max_height_um,
+        .min_area = params->obstacle.min_area,
     };
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "core/ground/columns.h"
 #include "core/ground/history.h"
 #include "core/ground/obstacles.h"
+#include "core/ground/records.h"
 #include "core/motion/motion.h"
 #include "core/pipeline/picture_check.h"
 #include "core/pipeline/pipeline.h"
@@ -65,6 +66,7 @@ struct plx_pipeline {
     struct plx_ground_params ground_params;
     struct plx_motion *motion;                /* NULL: switched off */
     struct plx_columns_params columns_params; /* with those of the mask */
+    struct plx_records_params records_params;
     struct plx_ground_history ground_history;
     struct plx_tracks *tracks;
 
@@ -130,6 +132,11 @@ static inline bool speckle_on(const struct plx_pipeline *pipeline)
 static inline bool temporal_on(const struct plx_pipeline *pipeline)
 {
     return pipeline->params.refine && pipeline->params.temporal.max_step > 0;
+}
+
+static inline bool has_stixel_records(const struct plx_pipeline_params *params)
+{
+    return params->obstacles && params->columns && params->obstacle.records == PLX_RECORDS_STIXELS;
 }
 
 static inline bool has_dense(const struct plx_pipeline_params *params)

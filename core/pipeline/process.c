@@ -54,7 +54,7 @@ static int run_stages(void *argument)
     run_step(context, PLX_STAGE_REFINE, plx_step_refine);   /* speckle, temporal; even; dense, agree; confidence */
     run_step(context, PLX_STAGE_GROUND, plx_step_ground);   /* the ground as a plane in disparity space */
     run_step(context, PLX_STAGE_COLUMNS, plx_step_columns); /* stixels and the scan */
-    run_step(context, PLX_STAGE_OBSTACLES, plx_step_obstacles); /* mask, open and close, label, regions */
+    run_step(context, PLX_STAGE_OBSTACLES, plx_step_obstacles); /* records made of stixels, and what they measure */
     return context->result;
 }
 
@@ -174,6 +174,8 @@ static void start_frame(struct plx_frame_context *context)
 
 static enum plx_stage completed_by(const struct plx_pipeline *pipeline, enum plx_plane_id id)
 {
+    if (id == PLX_PLANE_STIXELS && has_stixel_records(&pipeline->params))
+        return PLX_STAGE_OBSTACLES; /* their records */
     if (id == PLX_PLANE_DISPARITY && strict_last(pipeline) > PLX_STRICT_CHECK)
         return PLX_STAGE_REFINE;
     return plx_pipeline_plane_stage(id);

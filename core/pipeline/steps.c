@@ -214,20 +214,16 @@ int plx_step_columns(struct plx_frame_context *context)
                                           &context->plane[PLX_PLANE_STIXELS]);
 }
 
-int plx_step_obstacles(struct plx_frame_context *context)
+/* Labels of the connected regions of the mask. */
+static int label_regions(struct plx_frame_context *context, const struct plx_image *disparity)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_stages *stages = pipeline->stages;
     const struct plx_stages_ops *ops = stages->ops;
     const struct plx_obstacle_params *params = &pipeline->params.obstacle;
     const struct plx_label_params label = {.max_step = params->max_step, .min_area = params->min_area};
-    const struct plx_image *disparity = strict_before(context, PLX_STRICT_EVEN);
     const struct plx_image *mask = &pipeline->mask, *opened = &pipeline->opened;
-    const struct plx_region_input input = {&pipeline->labels, disparity, &context->rectified[PLX_LEFT],
-                                           &context->rectified[PLX_RIGHT], pipeline->params.match.min_disparity};
 
-    if (!pipeline->params.obstacles)
-        return 0;
     int result = ops->mask(stages, disparity, pipeline->ground, &pipeline->columns_params.mask, mask);
     if (result == 0)
         result = ops->image.morphology(stages, PLX_OPEN, mask, params->open_size, params->open_size, opened);
@@ -235,8 +231,27 @@ int plx_step_obstacles(struct plx_frame_context *context)
         result = ops->image.morphology(stages, PLX_CLOSE, opened, params->close_size, params->close_size, mask);
     if (result == 0)
         result = ops->label(stages, mask, disparity, &label, &pipeline->labels, &pipeline->results->region_count);
+    return result;
+}
+
+int plx_step_obstacles(struct plx_frame_context *context)
+{
+    struct plx_pipeline *pipeline = context->pipeline;
+    struct plx_stages *stages = pipeline->stages;
+    const bool of_stixels = has_stixel_records(&pipeline->params);
+    const struct plx_image *disparity =
+        of_stixels && has_dense(&pipeline->params) ? &context->plane[PLX_PLANE_DENSE] : strict_before(context, PLX_STRICT_EVEN);
+    const struct plx_region_input input = {&pipeline->labels, disparity, &context->rectified[PLX_LEFT],
+                                           &context->rectified[PLX_RIGHT], pipeline->params.match.min_disparity};
+
+    if (!pipeline->params.obstacles)
+        return 0;
+    int result = of_stixels ? stages->ops->records(stages, disparity, pipeline->ground, &pipeline->records_params,
+                                                   &context->plane[PLX_PLANE_STIXELS], &pipeline->labels,
+                                                   &pipeline->results->region_count)
+                            : label_regions(context, disparity);
     if (result == 0)
-        result = ops->regions(stages, &input, &pipeline->results->region_count, pipeline->results->regions,
-                              &context->plane[PLX_PLANE_LABELS]);
+        result = stages->ops->regions(stages, &input, &pipeline->results->region_count, pipeline->results->regions,
+                                      &context->plane[PLX_PLANE_LABELS]);
     return result;
 }

@@ -45,7 +45,8 @@ static __device__ __forceinline__ int cell_value(const columns_args &a, int x, i
             const int d = near[i + PLX_VEIL_REACH];
             const bool inside = left + i >= PLX_VEIL_REACH && left + i + PLX_VEIL_REACH < width;
             const bool veil = inside && plx_is_veil(&a.params.mask, near[i], d, near[i + 2 * PLX_VEIL_REACH]);
-            pixel[PLX_CELL_WIDTH * j + i] = (uint16_t)(exists && left + i < width && !veil ? d : (int)PLX_DISPARITY_INVALID);
+            const bool known = exists && left + i < width && !veil && !plx_partner_outside(&a.params.mask, width, left + i, d);
+            pixel[PLX_CELL_WIDTH * j + i] = (uint16_t)(known ? d : (int)PLX_DISPARITY_INVALID);
         }
     }
     return plx_cell_median(&a.params, pixel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The path through a column of cells (core/ground/columns.h), by a warp. Each lane holds N neighbouring states of things, two
- * in a register, and lanes 0 .. 10 a state of ground each. Costs are P - M times 4: the low bits of the four sums of a state
+ * in a register, and lanes 0 .. 12 a state of ground each. Costs are P - M times 4: the low bits of the four sums of a state
  * then say which was the least, in the order of the rule, and are all that tracing back needs.
  *
  * A place names a state by where its bits lie: the lane times 32, plus the first bit in the lane's word, plus PLX_PLACE_GROUND

@@ -51,15 +51,11 @@ static const struct {
     int (*create)(struct plx_gpu *gpu);
     void (*destroy)(struct plx_gpu *gpu); /* also what was not created, or in part */
 } parts[] = {
-    {plx_gpu_streams_create, plx_gpu_streams_destroy},
-    {plx_gpu_frames_create, plx_gpu_frames_destroy},
-    {plx_gpu_stage_clock_create, plx_gpu_stage_clock_destroy},
-    {plx_gpu_sgm_create, plx_gpu_sgm_destroy},
-    {plx_gpu_components_create, plx_gpu_components_destroy},
-    {plx_gpu_regions_create, plx_gpu_regions_destroy},
-    {plx_gpu_ground_create, plx_gpu_ground_destroy},
-    {plx_gpu_columns_create, plx_gpu_columns_destroy},
-    {totals_create, totals_destroy},
+    {plx_gpu_streams_create, plx_gpu_streams_destroy},         {plx_gpu_frames_create, plx_gpu_frames_destroy},
+    {plx_gpu_stage_clock_create, plx_gpu_stage_clock_destroy}, {plx_gpu_sgm_create, plx_gpu_sgm_destroy},
+    {plx_gpu_components_create, plx_gpu_components_destroy},   {plx_gpu_regions_create, plx_gpu_regions_destroy},
+    {plx_gpu_ground_create, plx_gpu_ground_destroy},           {plx_gpu_columns_create, plx_gpu_columns_destroy},
+    {plx_gpu_records_create, plx_gpu_records_destroy},         {totals_create, totals_destroy},
 };
 #define PARTS (int)(sizeof parts / sizeof parts[0])
 
@@ -103,6 +99,7 @@ static const struct plx_stages_ops gpu_ops = {
     .columns = plx_gpu_columns,
     .mask = plx_gpu_mask,
     .label = plx_gpu_label,
+    .records = plx_gpu_records,
     .regions = plx_gpu_regions,
     .convert = plx_gpu_convert,
     .histogram = plx_gpu_histogram,

@@ -84,6 +84,13 @@ int plx_gpu_use_main(struct plx_gpu *gpu, int result)
     return result;
 }
 
+int plx_gpu_wait_side(struct plx_gpu *gpu)
+{
+    const struct plx_gpu_streams *streams = &gpu->streams;
+
+    return streams->run && streams->used[PLX_STREAM_SIDE] ? wait_for(gpu, PLX_STREAM_MAIN, PLX_STREAM_SIDE) : 0;
+}
+
 /* Copies the outputs of the stage that is complete, or all that are left. */
 static int copy_outputs(struct plx_gpu *gpu, bool all)
 {

@@ -145,7 +145,7 @@ struct plx_stixel {
     uint16_t near_disparity; /* of its nearest part up to 2 m above the ground, robust against outliers */
     int16_t top_mm, foot_mm; /* heights of its ends above the ground plane; 0 without ground */
     uint16_t support;        /* cells of 4 x 2 pixels whose disparity agrees */
-    uint16_t reserved;
+    uint16_t record;         /* its obstacle's label, or 0; 0xFFFF: an unpublished region */
 };
 
 /* Bytes of an element of plane ID. */

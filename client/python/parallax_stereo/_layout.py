@@ -35,7 +35,7 @@ OBSTACLE = _struct(("label track status age_frames area_px", "u4"), ("x y width 
                    ("world_velocity_mps world_velocity_variance", "f4", 3), ("moving_sigmas", "f4"), ("moving", "u4"),
                    ("size_m", "f4", 2), ("size_class", "u4"))
 SCAN = _struct(("nearest free known stixels", "u2"))
-STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support reserved", "u2"))
+STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support record", "u2"))
 
 _HEAD: tuple[tuple[Any, ...], ...] = (
     ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source blind", "u4"),

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arithmetic of the stage records, obstacles made of stixels: as core/ground/columns.h, compiled by every backend.
+ * Disparities are 1/16 px above that of infinity.
+ *
+ * 1. Stixel i of column X has the number 8 X + i. Two stixels of one column, or of neighbouring ones, are linked where they are
+ *    near each other in rows and in depth (plx_stixels_link). A record is what is linked; its name is its smallest number.
+ * 2. Each pixel belongs to the record of the first stixel of its column that it lies on (plx_stixel_holds), if there is one.
+ * 3. Records with fewer than min_area pixels go. The others are numbered from 1 by area, the largest first, then by name.
+ */
+#ifndef PLX_CORE_GROUND_RECORDS_H
+#define PLX_CORE_GROUND_RECORDS_H
+
+#include "core/ground/columns.h"
+
+#define PLX_LINK_ROWS 8      /* common rows that link two stixels of neighbouring columns */
+#define PLX_LINK_GAP 4       /* rows between two stixels of one column that are linked */
+#define PLX_LINK_MM 300      /* depths that agree differ by at most so much, */
+#define PLX_LINK_PERMILLE 20 /* or by so much of the larger disparity */
+#define PLX_HOLD_STEP 12     /* 1/16 px, and a sixteenth of the stixel's disparity: from there a pixel lies on something else */
+
+struct plx_records_params {
+    int64_t depth_scale; /* 16000 fx baseline, rounded: depth in mm = depth_scale / disparity; 1 .. PLX_RECORDS_MAX_SCALE */
+    int infinity;        /* disparity of a point at infinity, plx_disparity_at_infinity */
+    int32_t max_height_um;
+    int min_area; /* pixels, from 1 */
+};
+
+#define PLX_RECORDS_MAX_SCALE ((int64_t)1 << 40)
+
+static inline int plx_stixels_of(int width)
+{
+    return plx_columns_of(width) * PLX_COLUMN_STIXELS;
+}
+
+/* True if the images are sound, of their types, and of one picture's size. */
+static inline bool plx_records_ok(const struct plx_image *disparity, const struct plx_records_params *params,
+                                  const struct plx_image *stixels, const struct plx_image *labels)
+{
+    return plx_image_ok(disparity, PLX_U16) && plx_image_ok(stixels, PLX_U128) && plx_image_ok(labels, PLX_U32) &&
+           plx_same_size(disparity, labels) && stixels->width == PLX_COLUMN_STIXELS &&
+           stixels->height == plx_columns_of(disparity->width) && params->depth_scale >= 1 &&
+           params->depth_scale <= PLX_RECORDS_MAX_SCALE && params->min_area >= 1;
+}
+
+/* True if the depths at disparities A and B differ by at most PLX_LINK_MM, or the disparities by at most PLX_LINK_PERMILLE. */
+PLX_BOTH bool plx_depths_agree(int64_t depth_scale, int a, int b)
+{
+    const int64_t step = a > b ? a - b : b - a, larger = a > b ? a : b;
+    return step * depth_scale <= PLX_LINK_MM * (int64_t)a * b || 1000 * step <= PLX_LINK_PERMILLE * larger;
+}
+
+/* True if A and B belong to one record; SAME: they are of one column, else of neighbouring ones. */
+PLX_BOTH bool plx_stixels_link(int64_t depth_scale, const struct plx_stixel *a, const struct plx_stixel *b, bool same)
+{
+    const int begin = a->y0 > b->y0 ? a->y0 : b->y0, end = a->y1 < b->y1 ? a->y1 : b->y1;
+    const bool near = same ? begin - end <= PLX_LINK_GAP : end - begin + 1 >= PLX_LINK_ROWS;
+    return a->disparity > 0 && b->disparity > 0 && near && plx_depths_agree(depth_scale, a->disparity, b->disparity);
+}
+
+/* True if pixel (X, Y) with disparity D, relative to min_disparity, lies on STIXEL of its column. */
+PLX_BOTH bool plx_stixel_holds(const struct plx_stixel *stixel, const struct plx_ground *ground,
+                               const struct plx_records_params *params, int x, int y, int d)
+{
+    const int here = d - params->infinity, step = here - stixel->disparity;
+    if (d == PLX_DISPARITY_INVALID || y < stixel->y0 || y > stixel->y1 || here < 1 || stixel->disparity == 0 ||
+        (step < 0 ? -step : step) > PLX_HOLD_STEP + stixel->disparity / PLX_DISPARITY_ONE)
+        return false;
+    if (!ground->valid)
+        return true;
+    const int g = plx_cell_clamp(((ground->a * x + ground->b * y + ground->c) >> 16) - params->infinity, PLX_CELL_LIMIT);
+    return (int64_t)ground->camera_height_um * (here - g) <= (int64_t)here * params->max_height_um;
+}
+
+/* What a stixel says of a record that has NUMBER, from 1, or 0 where it has gone. */
+PLX_BOTH uint16_t plx_stixel_record(uint32_t number)
+{
+    return (uint16_t)(number <= PLX_MAX_OBSTACLES ? number : 0xFFFF);
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage records: obstacles made of stixels. Links stixels, lets each pixel find its stixel, numbers the records by what they
+ * hold, and writes the numbers. The arithmetic is core/ground/records.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/ground/records.h"
+#include "cpu/internal.h"
+
+#define STRIPE 16 /* columns of stixels that a thread takes at a time */
+
+/* By number of the stixel; a record's at its name. */
+struct plx_records_scratch {
+    uint32_t *parent; /* on the way to the name of its record */
+    uint32_t *area;   /* pixels */
+    uint32_t *number; /* of its record, 0 if that has gone */
+    uint64_t *order;  /* of the records that stay: ~area << 32 | name */
+};
+
+int plx_records_scratch_create(const struct plx_limits *limits, struct plx_records_scratch **ret_scratch)
+{
+    const size_t count = (size_t)plx_stixels_of(limits->width);
+    struct plx_records_scratch *s = calloc(1, sizeof *s);
+    if (!s)
+        return PLX_ERR_NOMEM;
+    s->parent = malloc(count * sizeof *s->parent);
+    s->area = malloc(count * sizeof *s->area);
+    s->number = malloc(count * sizeof *s->number);
+    s->order = malloc(count * sizeof *s->order);
+    if (!s->parent || !s->area || !s->number || !s->order) {
+        plx_records_scratch_destroy(s);
+        return PLX_ERR_NOMEM;
+    }
+    *ret_scratch = s;
+    return 0;
+}
+
+void plx_records_scratch_destroy(struct plx_records_scratch *scratch)
+{
+    if (!scratch)
+        return;
+    free(scratch->parent);
+    free(scratch->area);
+    free(scratch->number);
+    free(scratch->order);
+    free(scratch);
+}
+
+struct job {
+    const struct plx_image *disparity, *stixels, *labels;
+    const struct plx_ground *ground;
+    const struct plx_records_params *params;
+    struct plx_records_scratch *scratch;
+    int columns;
+};
+
+static uint32_t find(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static void merge(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    a = find(parent, a);
+    b = find(parent, b);
+    if (a < b)
+        parent[b] = a;
+    else
+        parent[a] = b;
+}
+
+/* Links stixel I of COLUMN to later ones of it and to all of the NEXT column, NULL behind the last. */
+static void link_stixel(const struct job *job, const struct plx_stixel *column, const struct plx_stixel *next, uint32_t first,
+                        int i)
+{
+    uint32_t *parent = job->scratch->parent;
+    const int64_t scale = job->params->depth_scale;
+
+    for (int k = i + 1; k < PLX_COLUMN_STIXELS; k++)
+        if (plx_stixels_link(scale, &column[i], &column[k], true))
+            merge(parent, first + (uint32_t)i, first + (uint32_t)k);
+    for (int k = 0; next && k < PLX_COLUMN_STIXELS; k++)
+        if (plx_stixels_link(scale, &column[i], &next[k], false))
+            merge(parent, first + (uint32_t)i, first + PLX_COLUMN_STIXELS + (uint32_t)k);
+}
+
+static void link_stixels(const struct job *job)
+{
+    const uint32_t count = (uint32_t)job->columns * PLX_COLUMN_STIXELS;
+    uint32_t *parent = job->scratch->parent;
+
+    for (uint32_t i = 0; i < count; i++)
+        parent[i] = i;
+    for (int x = 0; x < job->columns; x++) {
+        const struct plx_stixel *column = plx_row(job->stixels, x);
+        const struct plx_stixel *next = x + 1 < job->columns ? plx_row(job->stixels, x + 1) : NULL;
+        for (int i = 0; i < PLX_COLUMN_STIXELS && column[i].disparity > 0; i++)
+            link_stixel(job, column, next, (uint32_t)x * PLX_COLUMN_STIXELS, i);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        parent[i] = find(parent, i);
+}
+
+/* Writes into LABEL, for the pixels of row Y in column X, the number of their stixel from 1, or 0. */
+static void find_stixels(const struct job *job, int x, int y, const uint16_t *disparity, uint32_t *label)
+{
+    const struct plx_stixel *column = plx_row(job->stixels, x);
+    const int begin = PLX_CELL_WIDTH * x, width = job->disparity->width;
+    const int end = begin + PLX_CELL_WIDTH < width ? begin + PLX_CELL_WIDTH : width;
+
+    for (int u = begin; u < end; u++)
+        label[u] = 0;
+    for (int i = 0; i < PLX_COLUMN_STIXELS && column[i].disparity > 0; i++) {
+        const uint32_t stixel = (uint32_t)(x * PLX_COLUMN_STIXELS + i);
+        if (y < column[i].y0 || y > column[i].y1)
+            continue;
+        for (int u = begin; u < end; u++)
+            if (label[u] == 0 && plx_stixel_holds(&column[i], job->ground, job->params, u, y, disparity[u])) {
+                label[u] = stixel + 1;
+                job->scratch->area[stixel]++;
+            }
+    }
+}
+
+static void find_stripe(void *argument, int stripe)
+{
+    const struct job *job = argument;
+    const int begin = stripe * STRIPE, end = begin + STRIPE < job->columns ? begin + STRIPE : job->columns;
+
+    for (int y = 0; y < job->disparity->height; y++)
+        for (int x = begin; x < end; x++)
+            find_stixels(job, x, y, plx_row(job->disparity, y), plx_row(job->labels, y));
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers the records, and returns how many there are. */
+static uint32_t number_records(const struct job *job)
+{
+    const struct plx_records_scratch *s = job->scratch;
+    const uint32_t count = (uint32_t)job->columns * PLX_COLUMN_STIXELS;
+    uint32_t records = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        s->number[i] = 0;
+        if (s->parent[i] != i)
+            s->area[s->parent[i]] += s->area[i];
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (s->parent[i] == i && s->area[i] >= (uint32_t)job->params->min_area)
+            s->order[records++] = (uint64_t)~s->area[i] << 32 | i;
+    qsort(s->order, records, sizeof *s->order, ascending);
+    for (uint32_t i = 0; i < records; i++)
+        s->number[(uint32_t)s->order[i]] = i + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        struct plx_stixel *stixel =
+            (struct plx_stixel *)plx_row(job->stixels, (int)i / PLX_COLUMN_STIXELS) + i % PLX_COLUMN_STIXELS;
+        s->number[i] = s->number[s->parent[i]];
+        stixel->record = plx_stixel_record(s->number[i]);
+    }
+    return records;
+}
+
+static void write_numbers(void *argument, int y)
+{
+    const struct job *job = argument;
+    uint32_t *label = plx_row(job->labels, y);
+
+    for (int x = 0; x < job->labels->width; x++)
+        label[x] = label[x] > 0 ? job->scratch->number[label[x] - 1] : 0;
+}
+
+int plx_cpu_records(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                    const struct plx_records_params *params, const struct plx_image *stixels,
+                    const struct plx_image *ret_labels, uint32_t *ret_count)
+{
+    const struct plx_cpu *cpu = plx_cpu(self);
+    struct job job = {disparity, stixels, ret_labels, ground, params, cpu->records, stixels->height};
+
+    if (!plx_records_ok(disparity, params, stixels, ret_labels))
+        return PLX_ERR_ARG;
+    if (!plx_cpu_holds(cpu, disparity))
+        return PLX_ERR_RANGE;
+    link_stixels(&job);
+    memset(cpu->records->area, 0, (size_t)plx_stixels_of(disparity->width) * sizeof *cpu->records->area);
+    plx_pool_run(cpu->pool, (job.columns + STRIPE - 1) / STRIPE, find_stripe, &job);
+    *ret_count = number_records(&job);
+    plx_pool_run_rows(cpu->pool, disparity->height, write_numbers, &job);
+    return 0;
+}

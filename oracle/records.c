@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oracle/records.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (!memory) {
+        fprintf(stderr, "no memory for the oracle of records\n");
+        exit(1);
+    }
+    return memory;
+}
+
+static struct plx_stixel *stixel_of(const struct plx_image *stixels, int number)
+{
+    return (struct plx_stixel *)plx_row(stixels, number / 8) + number % 8;
+}
+
+/* 300 mm, or 2 % of the larger disparity. */
+static bool depths_agree(int64_t scale, int a, int b)
+{
+    const int64_t step = abs(a - b), one = a, other = b;
+    return step * scale <= 300 * one * other || 100 * step <= 2 * (one > other ? one : other);
+}
+
+static bool linked(const struct plx_image *stixels, int64_t scale, int a, int b)
+{
+    const struct plx_stixel *p = stixel_of(stixels, a), *q = stixel_of(stixels, b);
+    const int columns = abs(a / 8 - b / 8);
+    int common = 0, gap = 0;
+
+    if (p->disparity == 0 || q->disparity == 0 || columns > 1 || a == b)
+        return false;
+    common = (p->y1 < q->y1 ? p->y1 : q->y1) - (p->y0 > q->y0 ? p->y0 : q->y0) + 1;
+    gap = 1 - common;
+    return (columns == 1 ? common >= 8 : gap <= 4) && depths_agree(scale, p->disparity, q->disparity);
+}
+
+/* Gives all stixels that hang together their smallest number. */
+static void name_stixels(const struct plx_image *stixels, int64_t scale, int *name)
+{
+    const int count = 8 * stixels->height;
+    bool changed = true;
+
+    for (int i = 0; i < count; i++)
+        name[i] = i;
+    while (changed) {
+        changed = false;
+        for (int a = 0; a < count; a++)
+            for (int b = a - a % 8; b < a - a % 8 + 16 && b < count; b++)
+                if (linked(stixels, scale, a, b) && name[a] != name[b]) {
+                    name[a] = name[b] = name[a] < name[b] ? name[a] : name[b];
+                    changed = true;
+                }
+    }
+}
+
+static int64_t floor_divide(int64_t value, int64_t by)
+{
+    return value >= 0 ? value / by : -((-value + by - 1) / by);
+}
+
+/* The first stixel that pixel (x, y) lies on, -1 if none. */
+static int stixel_at(const struct plx_image *disparity, const struct plx_ground *ground,
+                     const struct plx_records_params *params, const struct plx_image *stixels, int x, int y)
+{
+    const int d = ((const uint16_t *)plx_row(disparity, y))[x], p = d - params->infinity;
+    int64_t g = floor_divide(ground->a * x + ground->b * y + ground->c, 65536) - params->infinity;
+
+    g = g > 16383 ? 16383 : g < -16383 ? -16383 : g;
+    if (d == 0xFFFF || p < 1 || (ground->valid && ground->camera_height_um * (p - g) > (int64_t)p * params->max_height_um))
+        return -1;
+    for (int i = 8 * (x / 4); i < 8 * (x / 4) + 8; i++) {
+        const struct plx_stixel *s = stixel_of(stixels, i);
+        if (s->disparity > 0 && y >= s->y0 && y <= s->y1 && abs(p - s->disparity) <= 12 + s->disparity / 16)
+            return i;
+    }
+    return -1;
+}
+
+void oracle_records(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_records_params *params,
+                    const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
+{
+    const int count = 8 * stixels->height;
+    int *name = allocate((size_t)count, sizeof *name), *area = allocate((size_t)count, sizeof *area),
+        *number = allocate((size_t)count, sizeof *number);
+    uint32_t records = 0;
+
+    name_stixels(stixels, params->depth_scale, name);
+    for (int y = 0; y < disparity->height; y++)
+        for (int x = 0; x < disparity->width; x++) {
+            const int stixel = stixel_at(disparity, ground, params, stixels, x, y);
+            if (stixel >= 0)
+                area[name[stixel]]++;
+        }
+    for (;;) {
+        int largest = -1;
+        for (int i = 0; i < count; i++)
+            if (name[i] == i && number[i] == 0 && area[i] >= params->min_area && (largest < 0 || area[i] > area[largest]))
+                largest = i;
+        if (largest < 0)
+            break;
+        number[largest] = (int)++records;
+    }
+    for (int y = 0; y < disparity->height; y++)
+        for (int x = 0; x < disparity->width; x++) {
+            const int stixel = stixel_at(disparity, ground, params, stixels, x, y);
+            ((uint32_t *)plx_row(ret_labels, y))[x] = stixel < 0 ? 0 : (uint32_t)number[name[stixel]];
+        }
+    for (int i = 0; i < count; i++)
+        stixel_of(stixels, i)->record = (uint16_t)(number[name[i]] <= 256 ? number[name[i]] : 65535);
+    *ret_count = records;
+    free(name);
+    free(area);
+    free(number);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage records beside its plain scalar oracle: every content of the columns stage, odd sizes, pitch unlike width, stixels at
+ * random; and what it must make of a few stixels. */
+#include <stdio.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "cpu/cpu.h"
+#include "oracle/records.h"
+#include "oracle/test_image.h"
+#include "tests/cmocka.h"
+#include "tests/record_cases.h"
+
+#define WIDTH 640
+#define HEIGHT 520
+
+static struct plx_stages *cpu;
+
+static int set_up(void **state)
+{
+    (void)state;
+    const struct plx_limits limits = {WIDTH, HEIGHT, 256, 3};
+    return plx_cpu_create(&limits, &cpu);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cpu->ops->destroy(cpu);
+    return 0;
+}
+
+static void same_bits_as_the_oracle(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    uint32_t found = 0, most = 0;
+
+    for (int i = 0; i < RECORD_CASES; i++) {
+        const struct record_case c = record_case(&seed, i);
+        const int width = c.column.width, height = c.column.height, columns = plx_columns_of(width);
+        struct plx_image disparity = test_image_new(width, height, PLX_U16, (int)random_below(&seed, 5));
+        struct plx_image want = test_image_new(width, height, PLX_U32, 0), got = test_image_new(width, height, PLX_U32, 3);
+        struct plx_image want_stixels = test_image_new(PLX_COLUMN_STIXELS, columns, PLX_U128, 0),
+                         got_stixels = test_image_new(PLX_COLUMN_STIXELS, columns, PLX_U128, 1);
+        uint32_t want_count = 0, got_count = 77;
+
+        assert_int_equal(record_draw(&seed, &c, cpu, &disparity, &want_stixels), 0);
+        for (int x = 0; x < columns; x++)
+            memcpy(plx_row(&got_stixels, x), plx_row(&want_stixels, x), PLX_COLUMN_STIXELS * sizeof(struct plx_stixel));
+        oracle_records(&disparity, &c.column.ground, &c.params, &want_stixels, &want, &want_count);
+        assert_int_equal(cpu->ops->records(cpu, &disparity, &c.column.ground, &c.params, &got_stixels, &got, &got_count), 0);
+        if (got_count != want_count || !test_image_equal(&got, &want) || !test_image_equal(&got_stixels, &want_stixels) ||
+            !test_image_padding_intact(&got) || !test_image_padding_intact(&got_stixels))
+            fail_msg("case %d, %d x %d, content %d, PLX_TEST_SEED=%llu: %u records, expected %u", i, width, height,
+                     (int)c.column.content, (unsigned long long)test_seed(), got_count, want_count);
+        found += got_count;
+        most = got_count > most ? got_count : most;
+        test_image_free(&disparity);
+        test_image_free(&want);
+        test_image_free(&got);
+        test_image_free(&want_stixels);
+        test_image_free(&got_stixels);
+    }
+    print_message("%u records, up to %u in a picture\n", found, most);
+    assert_true(found > 1000 && most > PLX_MAX_OBSTACLES);
+}
+
+/* A picture 32 pixels wide and 40 high, all at disparity D, in front of a camera whose depth is 6,000 m / D. */
+static void expect(const struct plx_stixel (*stixel)[PLX_COLUMN_STIXELS], int d, int min_area,
+                   const uint16_t (*want)[PLX_COLUMN_STIXELS], uint32_t want_count)
+{
+    const struct plx_records_params params = {.depth_scale = 6000000, .max_height_um = 3000000, .min_area = min_area};
+    const struct plx_ground none = {0};
+    struct plx_image disparity = test_image_new(32, 40, PLX_U16, 0), labels = test_image_new(32, 40, PLX_U32, 0),
+                     stixels = test_image_new(PLX_COLUMN_STIXELS, 8, PLX_U128, 0);
+    uint32_t count = 0;
+
+    for (int i = 0; i < 32 * 40; i++)
+        ((uint16_t *)disparity.data)[i] = (uint16_t)d;
+    for (int x = 0; x < 8; x++)
+        memcpy(plx_row(&stixels, x), stixel[x], sizeof *stixel);
+    assert_int_equal(cpu->ops->records(cpu, &disparity, &none, &params, &stixels, &labels, &count), 0);
+    for (int x = 0; x < 8; x++)
+        for (int i = 0; i < PLX_COLUMN_STIXELS; i++)
+            if (((const struct plx_stixel *)plx_row(&stixels, x))[i].record != want[x][i])
+                fail_msg("stixel %d of column %d is of record %d, expected %d", i, x,
+                         ((const struct plx_stixel *)plx_row(&stixels, x))[i].record, want[x][i]);
+    assert_int_equal(count, want_count);
+    test_image_free(&disparity);
+    test_image_free(&labels);
+    test_image_free(&stixels);
+}
+
+#define STIXEL(first, last, d)                                                                                                 \
+    {                                                                                                                          \
+        .y0 = (first), .y1 = (last), .disparity = (d)                                                                          \
+    }
+
+static void what_is_near_in_rows_and_depth_is_one_record(void **state)
+{
+    (void)state;
+    const struct plx_stixel stixel[8][PLX_COLUMN_STIXELS] = {
+        {STIXEL(0, 19, 320)},                      /* 18.75 m */
+        {STIXEL(12, 31, 326)},                     /* 8 common rows, 0.35 m nearer, but less than 2 % */
+        {STIXEL(25, 39, 326)},                     /* 7 common rows: another one */
+        {STIXEL(0, 11, 320), STIXEL(15, 32, 320)}, /* the lower one has 8 rows in common, the upper one is 4 rows above it */
+        {STIXEL(0, 9, 330)},                       /* 3 % nearer, 0.57 m: another one */
+        {STIXEL(0, 9, 330), STIXEL(15, 20, 330)},  /* 6 rows between them: another one, with too few pixels */
+    };
+    const uint16_t want[8][PLX_COLUMN_STIXELS] = {{2}, {2}, {1}, {1, 1}, {3}, {3, 0}};
+
+    expect(stixel, 322, 30, want, 3);
+}
+
+static void records_that_cannot_be_published_say_so(void **state)
+{
+    (void)state;
+    struct plx_image disparity = test_image_new(640, 480, PLX_U16, 0), labels = test_image_new(640, 480, PLX_U32, 0),
+                     stixels = test_image_new(PLX_COLUMN_STIXELS, 160, PLX_U128, 0);
+    const struct plx_records_params params = {.depth_scale = 6000000, .max_height_um = 3000000, .min_area = 1};
+    const struct plx_ground none = {0};
+    uint32_t count = 0;
+
+    for (int i = 0; i < 640 * 480; i++)
+        ((uint16_t *)disparity.data)[i] = 320;
+    for (int x = 0; x < 160; x += 2) /* four in every other column, each smaller than the one before */
+        for (int i = 0; i < 4; i++)
+            ((struct plx_stixel *)plx_row(&stixels, x))[i] =
+                (struct plx_stixel)STIXEL((uint16_t)(100 * i), (uint16_t)(100 * i + 90 - i - x / 2 % 80), 320);
+    assert_int_equal(cpu->ops->records(cpu, &disparity, &none, &params, &stixels, &labels, &count), 0);
+    assert_int_equal(count, 320);
+    int unpublished = 0;
+    for (int x = 0; x < 160; x += 2)
+        for (int i = 0; i < 4; i++)
+            unpublished += ((const struct plx_stixel *)plx_row(&stixels, x))[i].record == 0xFFFF;
+    assert_int_equal(unpublished, 320 - PLX_MAX_OBSTACLES);
+    test_image_free(&disparity);
+    test_image_free(&labels);
+    test_image_free(&stixels);
+}
+
+static void refuses_what_does_not_fit(void **state)
+{
+    (void)state;
+    struct plx_records_params params = {.depth_scale = 1, .min_area = 1};
+    const struct plx_ground none = {0};
+    struct plx_image disparity = test_image_new(65, 64, PLX_U16, 0), labels = test_image_new(65, 64, PLX_U32, 0),
+                     stixels = test_image_new(PLX_COLUMN_STIXELS, 17, PLX_U128, 0), few = stixels;
+    uint32_t count = 7;
+
+#define RECORDS(disparity, stixels, labels) cpu->ops->records(cpu, disparity, &none, &params, stixels, labels, &count)
+    few.height = 16;
+    assert_int_equal(RECORDS(&disparity, &few, &labels), PLX_ERR_ARG);
+    assert_int_equal(RECORDS(&disparity, &stixels, &disparity), PLX_ERR_ARG);
+    params.depth_scale = PLX_RECORDS_MAX_SCALE + 1;
+    assert_int_equal(RECORDS(&disparity, &stixels, &labels), PLX_ERR_ARG);
+    params.depth_scale = PLX_RECORDS_MAX_SCALE;
+    params.min_area = 0;
+    assert_int_equal(RECORDS(&disparity, &stixels, &labels), PLX_ERR_ARG);
+    assert_int_equal(count, 7);
+    params.min_area = 1;
+    assert_int_equal(RECORDS(&disparity, &stixels, &labels), 0);
+    assert_int_equal(count, 0);
+    test_image_free(&disparity);
+    test_image_free(&labels);
+    test_image_free(&stixels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits_as_the_oracle),
+        cmocka_unit_test(what_is_near_in_rows_and_depth_is_one_record),
+        cmocka_unit_test(records_that_cannot_be_published_say_so),
+        cmocka_unit_test(refuses_what_does_not_fit),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

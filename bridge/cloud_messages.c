@@ -69,16 +69,17 @@ int plx_message_obstacle_points(const struct plx_frame_messages *messages, struc
 {
     const struct plx_frame *frame = messages->frame;
     const struct plx_plane *plane = &frame->plane[PLX_PLANE_LABELS];
+    const enum plx_plane_id disparities = frame->plane[PLX_PLANE_DENSE].width > 0 ? PLX_PLANE_DENSE : PLX_PLANE_DISPARITY;
     bool listed[PLX_MAX_OBSTACLES + 1] = {false}; /* by label */
     struct cloud cloud = {frame, messages->scratch};
-    if (plane->width == 0 || frame->plane[PLX_PLANE_DISPARITY].width == 0)
+    if (plane->width == 0 || frame->plane[disparities].width == 0)
         return PLX_ERR_NOT_FOUND;
     for (uint32_t i = 0; i < frame->obstacle_count; i++)
         if (frame->obstacle[i].status != PLX_TRACK_LOST && frame->obstacle[i].label <= PLX_MAX_OBSTACLES)
             listed[frame->obstacle[i].label] = true;
     for (uint32_t y = 0; y < plane->height; y++) {
         const uint16_t *label = plx_message_row(frame, PLX_PLANE_LABELS, y);
-        const uint16_t *disparity = plx_message_row(frame, PLX_PLANE_DISPARITY, y);
+        const uint16_t *disparity = plx_message_row(frame, disparities, y);
         const uint8_t *grey = plx_message_row(frame, PLX_PLANE_LEFT, y);
         for (uint32_t x = 0; x < plane->width; x++)
             if (label[x] > 0 && label[x] <= PLX_MAX_OBSTACLES && listed[label[x]])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Age and freshness of a frame, and the point in metres of a pixel. */
+/* Age and freshness of a frame, the outline of an obstacle, and the point in metres of a pixel. */
 #include <parallax/client.h>
 
 #include <math.h>
@@ -52,6 +52,20 @@ int plx_obstacles(const struct plx_view *view, const struct plx_obstacle **ret_o
         count++; /* lost tracks are last */
     *ret_obstacles = view->frame->obstacle;
     return count;
+}
+
+float plx_obstacle_nearest(const struct plx_view *view, uint32_t index, int32_t x, int32_t width)
+{
+    if (!view || !view->frame || index >= view->obstacle_count)
+        return INFINITY;
+    const struct plx_obstacle *shared = &view->frame->obstacle[index];
+    struct plx_obstacle obstacle = {.x = (int32_t)plx_fetch32(&shared->x), .width = (int32_t)plx_fetch32(&shared->width)};
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+        obstacle.outline[part] = plx_fetch16(&shared->outline[part]);
+    const struct plx_calibration_info *calibration = &view->frame->calibration;
+    const double depth = plx_fetch_double(&calibration->fx) * plx_fetch_double(&calibration->baseline_m) * PLX_DISPARITY_ONE;
+    const uint16_t nearest = plx_outline_nearest(&obstacle, x, width);
+    return nearest > 0 ? (float)(depth / nearest) : INFINITY;
 }
 
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y)

@@ -19,6 +19,7 @@
 #define THING_FOUND 0.3 /* share of its pixels */
 #define CLUSTER_GAP_M 1.0F
 #define CLUSTER_PIXELS 10
+#define CLUSTER_SHARE 0.05 /* of a record's pixels, for what it joins to count as large */
 
 /* One frame, its truth, and what both are compared with. */
 struct judge {
@@ -98,7 +99,7 @@ static void count_pixels(const struct judge *j, struct plx_obstacle_counts *coun
                 continue;
             const double lidar = disparity_at(j, (double)p->depth_m);
             const bool claimed[PLX_CLAIMS] = {label_fits(j, x, y, lidar), list_fits(j, x, y, lidar),
-                                              stixel_fits(j, x, y, lidar)};
+                                              stixel_fits(j, x, y, lidar), false};
             counts->obstacle_pixels += p->class == PLX_LIDAR_OBSTACLE;
             counts->ground_pixels += p->class != PLX_LIDAR_OBSTACLE;
             counts->clear_pixels += p->class == PLX_LIDAR_CLEAR;
@@ -188,6 +189,17 @@ static float list_nearest(const struct judge *j, int x0)
     return least;
 }
 
+static float outline_nearest(const struct judge *j, int x0)
+{
+    uint16_t nearest = 0;
+    for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
+        const struct plx_obstacle *o = &j->frame->obstacle[i];
+        const uint16_t here = o->label != 0 ? plx_outline_nearest(o, x0, BEARING_COLUMNS) : 0;
+        nearest = here > nearest ? here : nearest;
+    }
+    return nearest > 0 ? (float)(j->focal_base * PLX_DISPARITY_ONE / nearest) : INFINITY;
+}
+
 /* LiDAR shows clear ground in this bearing near the depth CLAIMED, so nothing stands there. */
 static bool clear_at(const struct judge *j, int x0, float claimed)
 {
@@ -226,7 +238,7 @@ static void count_bearings(const struct judge *j, struct sample *sample, struct 
         if (isinf(truth))
             continue;
         const float claimed[PLX_CLAIMS] = {label_nearest(j, x0, sample), list_nearest(j, x0),
-                                           plx_scan_nearest(j->frame, x0, BEARING_COLUMNS)};
+                                           plx_scan_nearest(j->frame, x0, BEARING_COLUMNS), outline_nearest(j, x0)};
         const float tolerance = fmaxf(0.5F, 0.1F * truth);
         for (int c = 0; c < PLX_CLAIMS; c++) {
             counts->claim[c].bearings++;
@@ -278,13 +290,13 @@ static void count_things(const struct judge *j, uint8_t *class, struct plx_obsta
     }
 }
 
-/* The number of clusters in SAMPLE, sorted by depth; clusters are more than CLUSTER_GAP_M apart. */
-static int clusters(const struct sample *sample, int count)
+/* The number of clusters of LEAST samples in SAMPLE, sorted by depth; clusters are more than CLUSTER_GAP_M apart. */
+static int clusters(const struct sample *sample, int count, int least)
 {
     int found = 0;
     for (int begin = 0, i = 1; i <= count; i++)
         if (i == count || sample[i].depth - sample[i - 1].depth > CLUSTER_GAP_M) {
-            found += i - begin >= CLUSTER_PIXELS;
+            found += i - begin >= least;
             begin = i;
         }
     return found;
@@ -313,10 +325,11 @@ static void count_records(const struct judge *j, struct sample *sample, struct p
                         (struct sample){p->depth_m, p->height_m, label_fits(j, x, y, disparity_at(j, (double)p->depth_m))};
             }
         qsort(sample, (size_t)count, sizeof *sample, by_depth);
-        const int parts = clusters(sample, count);
+        const int parts = clusters(sample, count, CLUSTER_PIXELS), large = (int)ceil(CLUSTER_SHARE * count);
         counts->records += parts > 0;
         counts->joined += parts > 1;
-        counts->joined_fitting += clusters(sample, keep_fitting(sample, count)) > 1;
+        counts->joined_large += clusters(sample, count, large > CLUSTER_PIXELS ? large : CLUSTER_PIXELS) > 1;
+        counts->joined_fitting += clusters(sample, keep_fitting(sample, count), CLUSTER_PIXELS) > 1;
     }
 }
 

@@ -11,6 +11,7 @@ enum plx_claim {
     PLX_CLAIM_LABELS,  /* the label plane with the dense disparity */
     PLX_CLAIM_LIST,    /* boxes and distances of the list alone */
     PLX_CLAIM_COLUMNS, /* stixels; in a bearing the scan */
+    PLX_CLAIM_OUTLINE, /* in a bearing the outlines of the list; no pixels */
     PLX_CLAIMS
 };
 
@@ -27,6 +28,7 @@ struct plx_obstacle_counts {
     int things, found;                   /* groups of connected obstacle pixels of the truth */
     int records, joined;                 /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
     int joined_fitting;                  /* of these, with such clusters of pixels whose labels fit */
+    int joined_large;                    /* of these, with such clusters of at least 5 % of the record's pixels */
 };
 
 /* Error of the published ground against the road, one frame. */

@@ -23,7 +23,18 @@ static cJSON *numbers(const float *number, int count)
     return array;
 }
 
-static cJSON *obstacle_json(const struct plx_obstacle *obstacle, bool metric)
+/* The distance of each part of the outline; null where nothing of it stands. */
+static cJSON *outline_json(const struct plx_obstacle *obstacle, double depth_scale)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+        cJSON_AddItemToArray(array, obstacle->outline[part] > 0 ? plx_json_number(depth_scale / obstacle->outline[part], 4)
+                                                                : cJSON_CreateNull());
+    return array;
+}
+
+/* DEPTH_SCALE: distance times disparity above infinity, 1/16 px; 0: nothing in metres. */
+static cJSON *obstacle_json(const struct plx_obstacle *obstacle, double depth_scale)
 {
     const float box[] = {(float)obstacle->x, (float)obstacle->y, (float)obstacle->width, (float)obstacle->height};
     cJSON *item = cJSON_CreateObject();
@@ -33,9 +44,10 @@ static cJSON *obstacle_json(const struct plx_obstacle *obstacle, bool metric)
     cJSON_AddItemToObject(item, "box_px", numbers(box, 4));
     cJSON_AddNumberToObject(item, "area_px", obstacle->area_px);
     cJSON_AddItemToObject(item, "disparity_px", plx_json_number((double)obstacle->disparity_median, 4));
-    if (!metric)
+    if (depth_scale <= 0)
         return item;
     cJSON_AddItemToObject(item, "nearest_m", plx_json_number((double)obstacle->nearest_m, 4));
+    cJSON_AddItemToObject(item, "outline_m", outline_json(obstacle, depth_scale));
     cJSON_AddItemToObject(item, "position_m", numbers(obstacle->position_m, 3));
     cJSON_AddItemToObject(item, "extent_m", numbers(obstacle->extent_m, 3));
     cJSON_AddItemToObject(item, "height_m", plx_json_number((double)obstacle->height_m, 4));
@@ -54,10 +66,11 @@ cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     if (frame->blind) /* an empty list would mean that the way is free */
         return cJSON_CreateNull();
+    const double depth_scale = PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m;
     int count = plx_obstacles_by_distance(frame, sorted);
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < count; i++)
-        cJSON_AddItemToArray(array, obstacle_json(sorted[i], metric));
+        cJSON_AddItemToArray(array, obstacle_json(sorted[i], metric ? depth_scale : 0));
     return array;
 }
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/ground/stixels.h"
+
 #define LEAST_WIDTH_M 0.08 /* of an obstacle, with what matching adds */
 #define LEAST_HEIGHT_M 0.05
 #define LEAST_RISE_M 0.1     /* above min_height; a lower region is roughness of the ground */
@@ -157,6 +159,36 @@ int plx_obstacles_measure(const struct plx_region *region, int count, const stru
             (!ground->valid || (double)ret_obstacle[kept].height_m >= params->min_height_m + LEAST_RISE_M))
             kept++;
     return kept;
+}
+
+/* Adds STIXEL of column X to the parts of the outline that it stands in. */
+static void add_to_outline(const struct plx_stixel *stixel, int x, struct plx_obstacle *obstacle)
+{
+    const int64_t first = (int64_t)PLX_COLUMN_WIDTH * x, last = first + PLX_COLUMN_WIDTH - 1;
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++) {
+        const int64_t begin = plx_outline_begin(obstacle, part), next = plx_outline_begin(obstacle, part + 1);
+        if (begin <= last && (next > begin ? next : begin + 1) > first && obstacle->outline[part] < stixel->near_disparity)
+            obstacle->outline[part] = stixel->near_disparity;
+    }
+}
+
+void plx_obstacles_outline(const struct plx_image *stixels, int min_disparity, int infinity, struct plx_obstacle *ret_obstacle,
+                           int count)
+{
+    struct plx_obstacle *labelled[PLX_MAX_OBSTACLES + 1] = {NULL};
+
+    for (int i = 0; i < count; i++) {
+        const double near = ((double)ret_obstacle[i].disparity_near - min_disparity) * PLX_DISPARITY_ONE - infinity;
+        for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+            ret_obstacle[i].outline[part] = stixels ? 0 : (uint16_t)fmin(fmax(round(near), 0), UINT16_MAX);
+        labelled[ret_obstacle[i].label] = &ret_obstacle[i];
+    }
+    for (int x = 0; stixels && x < stixels->height; x++) {
+        const struct plx_stixel *stixel = plx_row(stixels, x);
+        for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
+            if (stixel[i].record <= PLX_MAX_OBSTACLES && labelled[stixel[i].record] && plx_stixel_blocks(&stixel[i]))
+                add_to_outline(&stixel[i], x, labelled[stixel[i].record]);
+    }
 }
 
 void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,

@@ -77,11 +77,16 @@ struct plx_region {
 
 /* Describes COUNT regions as obstacles in RET_OBSTACLE, which has room for COUNT, in the same order, and returns how many there
  * are: regions at infinity, too small in metres, or hardly above PARAMS->min_height_m are left out. GROUND may be invalid
- * (heights are then 0). IMAGE_HEIGHT, rows, ends the boxes. Fills all but track, status, age_frames, velocity and
- * velocity_variance, which are 0 until plx_tracks_update. */
+ * (heights are then 0). IMAGE_HEIGHT, rows, ends the boxes. Fills all but the outline (plx_obstacles_outline), and track,
+ * status, age_frames, velocity and velocity_variance, which are 0 until plx_tracks_update. */
 int plx_obstacles_measure(const struct plx_region *region, int count, const struct plx_calibration_info *calibration,
                           int min_disparity, int image_height, const struct plx_ground_info *ground,
                           const struct plx_obstacle_params *params, struct plx_obstacle *ret_obstacle);
+
+/* Fills the outlines of the COUNT obstacles in RET_OBSTACLE from STIXELS, U128 [columns][PLX_COLUMN_STIXELS], whose records are
+ * their labels. With STIXELS NULL, each part gets the obstacle's near disparity. INFINITY: plx_disparity_at_infinity. */
+void plx_obstacles_outline(const struct plx_image *stixels, int min_disparity, int infinity, struct plx_obstacle *ret_obstacle,
+                           int count);
 
 /* The plane in metres: normal, camera height, pitch and roll, from the plane in disparity space. All 0 if there is none. */
 void plx_ground_geometry(const struct plx_ground *ground, const struct plx_calibration_info *calibration, int min_disparity,

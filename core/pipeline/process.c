@@ -110,6 +110,9 @@ static void measure_geometry(struct plx_frame_context *context)
     frame->obstacle_count =
         (uint32_t)plx_obstacles_measure(pipeline->results->regions, listed, calibration, min_disparity, pipeline->height,
                                         &frame->ground, &pipeline->params.obstacle, frame->obstacle);
+    const struct plx_image stixels = plx_pipeline_plane(frame, PLX_PLANE_STIXELS);
+    plx_obstacles_outline(has_stixel_records(&pipeline->params) ? &stixels : NULL, min_disparity,
+                          plx_disparity_at_infinity(calibration, min_disparity), frame->obstacle, (int)frame->obstacle_count);
 }
 
 /* Identity over time. */

@@ -150,6 +150,11 @@ int plx_is_fresh(const struct plx_frame *frame);
  * nothing is known of the way ahead. ARG. */
 int plx_obstacles(const struct plx_view *view, const struct plx_obstacle **ret_obstacles);
 
+/* Distance Z, metres, of the nearest part of obstacle INDEX of VIEW in the pixel columns X .. X + WIDTH - 1 of the rectified
+ * left image, by its outline: what stands up to 1.9 m above the ground, to a 16th of the obstacle's width. INFINITY where
+ * nothing of it stands, for a track that is LOST, and for an INDEX that VIEW does not have. */
+float plx_obstacle_nearest(const struct plx_view *view, uint32_t index, int32_t x, int32_t width);
+
 /* Strict disparity in pixels at column X, row Y, min_disparity included; NAN where it is invalid, outside the image, and in a
  * raw frame. */
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y);

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PLX_ABI_VERSION 4u
+#define PLX_ABI_VERSION 5u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_ZONES 8          /* histogram zones per axis */
@@ -24,6 +24,7 @@ extern "C" {
 #define PLX_COLUMN_WIDTH 4           /* pixels of a column of the scan and of stixels; the last one may be narrower */
 #define PLX_COLUMN_STIXELS 8         /* largest number of a column */
 #define PLX_SCAN_NOTHING_FREE 0xFFFF /* plx_scan.free where no ground is seen */
+#define PLX_OUTLINE_PARTS 16         /* of an obstacle's outline */
 
 enum plx_eye { PLX_LEFT = 0, PLX_RIGHT = 1, PLX_EYES = 2 };
 
@@ -118,15 +119,37 @@ struct plx_obstacle {
     float height_m;        /* top of the obstacle above ground; 0 when there is no ground */
     float valid_ratio;     /* area of the region over pixels of the box */
     float velocity_mps[3]; /* camera axes, relative to the camera */
-    float velocity_variance[3];       /* (m/s)^2 */
-    float confidence;                 /* 0..1 */
-    float world_velocity_mps[3];      /* camera axes, relative to the ground: all 0 while motion is not known */
-    float world_velocity_variance[3]; /* (m/s)^2; 0: world_velocity_mps is not known */
-    float moving_sigmas;              /* its way over the ground in the last seconds, in standard deviations */
-    uint32_t moving;                  /* 1: it moves, with significance; 0: it stands, or nothing is known */
-    float size_m[2];                  /* width and height, filtered over the life of the track */
-    uint32_t size_class;              /* enum plx_size_class */
+    float velocity_variance[3];          /* (m/s)^2 */
+    float confidence;                    /* 0..1 */
+    float world_velocity_mps[3];         /* camera axes, relative to the ground: all 0 while motion is not known */
+    float world_velocity_variance[3];    /* (m/s)^2; 0: world_velocity_mps is not known */
+    float moving_sigmas;                 /* its way over the ground in the last seconds, in standard deviations */
+    uint32_t moving;                     /* 1: it moves, with significance; 0: it stands, or nothing is known */
+    float size_m[2];                     /* width and height, filtered over the life of the track */
+    uint32_t size_class;                 /* enum plx_size_class */
+    uint16_t outline[PLX_OUTLINE_PARTS]; /* the nearest thing of each part of the box, from left to right: disparity as in
+                                            struct plx_scan, 0: none there reaches below 1.9 m. See plx_obstacle_nearest */
 };
+
+/* The pixel columns that part PART, 0 .. PLX_OUTLINE_PARTS, of the outline of OBSTACLE begins at; it ends before those of the
+ * next one, but has at least one column. */
+static inline int64_t plx_outline_begin(const struct plx_obstacle *obstacle, int part)
+{
+    return obstacle->x + (int64_t)obstacle->width * part / PLX_OUTLINE_PARTS;
+}
+
+/* The outline's nearest disparity in the pixel columns X .. X + WIDTH - 1; 0 if there is none. */
+static inline uint16_t plx_outline_nearest(const struct plx_obstacle *obstacle, int64_t x, int64_t width)
+{
+    uint16_t nearest = 0;
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++) {
+        const int64_t begin = plx_outline_begin(obstacle, part), next = plx_outline_begin(obstacle, part + 1);
+        const int64_t end = next > begin ? next : begin + 1;
+        if (begin < x + width && end > x && obstacle->outline[part] > nearest)
+            nearest = obstacle->outline[part];
+    }
+    return nearest;
+}
 
 /* What stands in one column of the image, and how far its ground is free. Disparities are 1/16 px above the disparity of
  * infinity: Z = 16 fx baseline / disparity. Like the disparity planes, they are drawn towards whole pixels, by up to 1/4 px. */

@@ -83,7 +83,7 @@ static void ground(struct bench *b)
 
 static void mask(struct bench *b)
 {
-    const struct plx_mask_params params = {2000, 16, 0, 100000, 2500000, 0, false};
+    const struct plx_mask_params params = {2000, 16, 0, 0, 100000, 2500000, 0, false};
     must(b->stages->ops->mask(b->stages, &b->disparity_local, b->ground, &params, &b->clean),
          b); /* `clean` is U16: large enough for a U8 mask */
 }

@@ -165,7 +165,8 @@ static void obstacles_agree_with_lidar(void **state)
 {
     (void)state;
     struct command command;
-    command_succeed(&command, "run", PLX_TEST_DATA "/kitti_dev", "--truth", "lidar", "--max-disparity", "128", "--json");
+    command_succeed(&command, "run", PLX_TEST_DATA "/kitti_dev", "--truth", "lidar", "--max-disparity", "128", "--set",
+                    "obstacles.records=stixels", "--json");
     cJSON *figures = cJSON_Parse(command.out);
     assert_true(number(figures, "frames_scored") >= 18);
     assert_true(number(figures, "ground_found") == number(figures, "frames_scored"));
@@ -174,6 +175,10 @@ static void obstacles_agree_with_lidar(void **state)
     assert_true(number(figures, "labels_clear_claimed") <= 0.25);
     assert_true(number(figures, "labels_scan_right") >= 81);
     assert_true(number(figures, "things_found") >= 80);
+    assert_true(number(figures, "outline_right") >= 91.5);
+    assert_true(number(figures, "outline_missed") <= 3.5);
+    assert_true(number(figures, "outline_phantom") <= 1.8);
+    assert_true(number(figures, "records_joined_fitting") <= 3.1);
     assert_true(number(figures, "stixels_recall") >= 90.5);
     assert_true(number(figures, "stixels_clear_claimed") <= 0.25);
     assert_true(number(figures, "scan_right") >= 92);

@@ -233,6 +233,7 @@ static void test_ground(struct parity *parity, int width, int height)
         const struct plx_mask_params range = {900,
                                               20,
                                               plx_disparity_at_infinity(&params.calibration, params.min_disparity),
+                                              params.min_disparity,
                                               60000,
                                               2500000,
                                               width * 4 / 5,

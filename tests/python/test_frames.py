@@ -106,7 +106,13 @@ class Frames(service.Service):
         self.assertEqual(len(obstacles), len(in_view))
         for obstacle, row in zip(obstacles, in_view):
             for field in dataclasses.fields(obstacle):
-                numpy.testing.assert_array_equal(getattr(obstacle, field.name), row[field.name])
+                if field.name != "outline_m":
+                    numpy.testing.assert_array_equal(getattr(obstacle, field.name), row[field.name])
+            with numpy.errstate(divide="ignore"):
+                metres = 16 * frame.calibration.fx * frame.calibration.baseline_m / row["outline"]
+            numpy.testing.assert_allclose(obstacle.outline_m, metres, rtol=1e-6)
+            self.assertLess(abs(obstacle.outline_m.min() / obstacle.nearest_m - 1), 0.2)
+            self.assertFalse(obstacle.outline_m.flags.writeable)
             self.assertIsInstance(obstacle.status, TrackStatus)
             self.assertIsInstance(obstacle.moving, bool)
         with self.assertRaises(dataclasses.FrozenInstanceError):

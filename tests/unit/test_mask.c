@@ -13,12 +13,12 @@ static const struct plx_ground grounds[] = {
 };
 
 static const struct plx_mask_params params[] = {
-    {900, 60, 0, 200000, 2000000, 0, false},
-    {65535, 0, 0, 0, 2000000000, 700, true},
-    {900, 60, -80, 300000, 900000, 40, false},
-    {900, 0, 77, 50000, 1500000, 8192, true},
-    {400, 400, 399, 0, 0, 0, true},
-    {65535, 0, -1, 0, 0, 100, false},
+    {900, 60, 0, 0, 200000, 2000000, 0, false},
+    {65535, 0, 0, 0, 0, 2000000000, 700, true},
+    {900, 60, -80, 0, 300000, 900000, 40, false},
+    {900, 0, 77, 0, 50000, 1500000, 8192, true},
+    {400, 400, 399, 0, 0, 0, 0, true},
+    {65535, 0, -1, 0, 0, 0, 100, false},
 };
 
 enum content { INVALID, ZERO, EQUAL, TOP, ANY, BOXES, CONTENTS };

@@ -231,6 +231,38 @@ static void boxes_reach_the_ground(void **state)
     }
 }
 
+/* Two things of 8 columns of stixels: one steps back in its right half, the other ends above the reach of robots there. */
+static void outlines_come_from_stixels(void **state)
+{
+    (void)state;
+    static struct plx_stixel stixel[16][PLX_COLUMN_STIXELS];
+    const struct plx_image stixels = {
+        .data = stixel, .width = PLX_COLUMN_STIXELS, .height = 16, .pitch = sizeof stixel[0], .type = PLX_U128};
+    struct plx_obstacle o[3] = {{.label = 1, .x = 0, .width = 32, .disparity_near = 12},
+                                {.label = 2, .x = 32, .width = 30, .disparity_near = 12},
+                                {.label = 3, .x = 2, .width = 5, .disparity_near = 12}};
+
+    for (int x = 0; x < 16; x++) {
+        const bool right = x % 8 >= 4;
+        stixel[x][0] = (struct plx_stixel){.disparity = 1,
+                                           .near_disparity = (uint16_t)(right && x < 8 ? 300 : 400),
+                                           .foot_mm = (int16_t)(right && x >= 8 ? 1901 : 1900),
+                                           .record = (uint16_t)(1 + x / 8)};
+        stixel[x][1] = (struct plx_stixel){.disparity = 1, .near_disparity = 200, .record = (uint16_t)(1 + x / 8)};
+        stixel[x][2] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .record = 0xFFFF};
+        stixel[x][3] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .record = 4}; /* of no obstacle */
+    }
+    plx_obstacles_outline(&stixels, 0, 0, o, 3);
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++) {
+        assert_int_equal(o[0].outline[part], part < 8 ? 400 : 300);
+        assert_int_equal(o[1].outline[part], part < 9 ? 400 : 200); /* column 15 of it still meets part 8 */
+        assert_int_equal(o[2].outline[part], 0);
+    }
+    plx_obstacles_outline(NULL, 2, 48, o, 1); /* regions: as near as the whole */
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+        assert_int_equal(o[0].outline[part], (12 - 2) * 16 - 48);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +276,7 @@ int main(void)
         cmocka_unit_test(far_things_are_refined_too),
         cmocka_unit_test(height_over_tilted_ground),
         cmocka_unit_test(boxes_reach_the_ground),
+        cmocka_unit_test(outlines_come_from_stixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,37 @@
 #include "core/base/clock.h"
 #include "tests/cmocka.h"
 
+/* A box of columns 100 .. 131, so 2 columns a part; its right half is 2 m away, the part before 3 m, one part is open. */
+static void an_outline_tells_where_a_thing_is_nearest(void **state)
+{
+    (void)state;
+    static struct plx_frame frame = {.calibration = {.fx = 500, .fy = 500, .baseline_m = 0.12}, .obstacle_count = 2};
+    const struct plx_view view = {.frame = &frame, .obstacle_count = 2};
+    struct plx_obstacle *box = &frame.obstacle[0], *narrow = &frame.obstacle[1];
+
+    *box = (struct plx_obstacle){.x = 100, .width = 32};
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+        box->outline[part] = part < 8 ? 320 : 480; /* 3 m, 2 m */
+    box->outline[3] = 0;
+    assert_true(plx_obstacle_nearest(&view, 0, 0, 640) == 2);
+    assert_true(plx_obstacle_nearest(&view, 0, 0, 101) == 3);
+    assert_true(plx_obstacle_nearest(&view, 0, 114, 2) == 3);
+    assert_true(plx_obstacle_nearest(&view, 0, 115, 2) == 2);
+    assert_true(plx_obstacle_nearest(&view, 0, 131, 1) == 2);
+    assert_true(isinf(plx_obstacle_nearest(&view, 0, 106, 2))); /* what is open */
+    assert_true(isinf(plx_obstacle_nearest(&view, 0, 0, 100))); /* beside it */
+    assert_true(isinf(plx_obstacle_nearest(&view, 0, 132, 100)));
+    assert_true(isinf(plx_obstacle_nearest(&view, 0, 110, 0)));
+    assert_true(isinf(plx_obstacle_nearest(&view, 2, 0, 640)));
+    assert_true(isinf(plx_obstacle_nearest(NULL, 0, 0, 640)));
+
+    *narrow = (struct plx_obstacle){.x = -3, .width = 4, .outline = {[15] = 960}}; /* parts share columns */
+    assert_true(plx_obstacle_nearest(&view, 1, 0, 1) == 1);
+    assert_true(isinf(plx_obstacle_nearest(&view, 1, -3, 3)));
+    *narrow = (struct plx_obstacle){.x = INT32_MAX, .width = INT32_MAX, .outline = {1}}; /* of a damaged memory */
+    assert_true(isinf(plx_obstacle_nearest(&view, 1, INT32_MIN, INT32_MAX)));
+}
+
 static void points_are_triangulated(void **state)
 {
     (void)state;
@@ -216,6 +247,7 @@ static void time_in_suspend_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_outline_tells_where_a_thing_is_nearest),
         cmocka_unit_test(points_are_triangulated),
         cmocka_unit_test(clouds_are_made_of_points),
         cmocka_unit_test(clouds_need_room_and_disparity),

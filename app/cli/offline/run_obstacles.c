@@ -77,7 +77,7 @@ struct figure {
     double value;
 };
 
-enum { FIGURES = 31 };
+enum { FIGURES = 35 };
 
 static int list_figures(const struct measured *m, struct figure *ret)
 {
@@ -85,14 +85,16 @@ static int list_figures(const struct measured *m, struct figure *ret)
         {"labels_recall", "labels_false_ground", "labels_clear_claimed", "labels_scan_right", "labels_scan_missed",
          "labels_scan_phantom"},
         {"list_recall", "list_false_ground", "list_clear_claimed", "list_scan_right", "list_scan_missed", "list_scan_phantom"},
-        {"stixels_recall", "stixels_false_ground", "stixels_clear_claimed", "scan_right", "scan_missed", "scan_phantom"}};
+        {"stixels_recall", "stixels_false_ground", "stixels_clear_claimed", "scan_right", "scan_missed", "scan_phantom"},
+        {NULL, NULL, NULL, "outline_right", "outline_missed", "outline_phantom"}};
     static const char *const text[PLX_CLAIMS][6] = {
         {"labels: obstacle pixels found", "labels: ground pixels claimed", "labels: clear ground claimed",
          "labels: bearings right", "labels: bearings missed", "labels: bearings phantom"},
         {"list: obstacle pixels found", "list: ground pixels claimed", "list: clear ground claimed", "list: bearings right",
          "list: bearings missed", "list: bearings phantom"},
         {"stixels: obstacle pixels found", "stixels: ground pixels claimed", "stixels: clear ground claimed",
-         "scan: bearings right", "scan: bearings missed", "scan: bearings phantom"}};
+         "scan: bearings right", "scan: bearings missed", "scan: bearings phantom"},
+        {NULL, NULL, NULL, "outlines: bearings right", "outlines: bearings missed", "outlines: bearings phantom"}};
     const struct plx_obstacle_counts *sum = &m->sum;
     const double degrees = 180 / M_PI;
     int n = 0;
@@ -112,7 +114,7 @@ static int list_figures(const struct measured *m, struct figure *ret)
                                  plx_percent(sum->claim[c].correct, bearings),
                                  plx_percent(sum->claim[c].missed, bearings),
                                  plx_percent(sum->claim[c].phantom, bearings)};
-        for (int i = 0; i < 6; i++)
+        for (int i = name[c][0] ? 0 : 3; i < 6; i++)
             ret[n++] = (struct figure){name[c][i], "%", text[c][i], value[i]};
     }
     ret[n++] =
@@ -122,6 +124,8 @@ static int list_figures(const struct measured *m, struct figure *ret)
     ret[n++] = (struct figure){"things_found", "%", "things found", plx_percent((uint64_t)sum->found, (uint64_t)sum->things)};
     ret[n++] = (struct figure){"records_joined", "%", "records that join things",
                                plx_percent((uint64_t)sum->joined, (uint64_t)sum->records)};
+    ret[n++] = (struct figure){"records_joined_large", "%", "the same, 5 % of the record each",
+                               plx_percent((uint64_t)sum->joined_large, (uint64_t)sum->records)};
     ret[n++] = (struct figure){"records_joined_fitting", "%", "the same, where labels fit",
                                plx_percent((uint64_t)sum->joined_fitting, (uint64_t)sum->records)};
     return n;

@@ -33,7 +33,7 @@ OBSTACLE = _struct(("label track status age_frames area_px", "u4"), ("x y width 
                    ("centroid_x centroid_y disparity_median disparity_near nearest_m", "f4"), ("position_m extent_m", "f4", 3),
                    ("height_m valid_ratio", "f4"), ("velocity_mps velocity_variance", "f4", 3), ("confidence", "f4"),
                    ("world_velocity_mps world_velocity_variance", "f4", 3), ("moving_sigmas", "f4"), ("moving", "u4"),
-                   ("size_m", "f4", 2), ("size_class", "u4"))
+                   ("size_m", "f4", 2), ("size_class", "u4"), ("outline", "u2", 16))
 SCAN = _struct(("nearest free known stixels", "u2"))
 STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support record", "u2"))
 

@@ -177,6 +177,8 @@ class Header:
         if self.blind:
             raise Blind(f"{library.plx_strerror(Blind.code).decode()}: {self.blind}")
         if self._obstacles is None:
-            everything = records.obstacles(self.obstacle_array.copy())
+            calibration = self.calibration
+            depth_scale = 16 * calibration.fx * calibration.baseline_m if calibration else 0
+            everything = records.obstacles(self.obstacle_array.copy(), depth_scale)
             self._obstacles = tuple(obstacle for obstacle in everything if obstacle.status != TrackStatus.LOST)
         return self._obstacles

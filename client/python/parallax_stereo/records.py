@@ -111,6 +111,9 @@ class Obstacle:
     moving: bool
     size_m: Vector2
     size_class: SizeClass
+    outline_m: NDArray[numpy.float32] = dataclasses.field(compare=False)
+    """float32 [16]: distance Z, metres, of the nearest part in each 16th of the box, from left to right, up to 1.9 m above the
+    ground; infinite where nothing of the obstacle stands there."""
 
     def __repr__(self) -> str:
         x, _, z = self.position_m
@@ -157,10 +160,20 @@ def motion(raw: Any) -> Motion | None:
 _OBSTACLE_TYPES: dict[str, Any] = {"status": TrackStatus, "moving": bool, "size_class": SizeClass}
 
 
-def obstacles(raw: NDArray[numpy.void]) -> list[Obstacle]:
-    """Column by column: much faster than one record after the other."""
+def _outlines(disparity: NDArray[numpy.uint16], depth_scale: float) -> list[NDArray[numpy.float32]]:
+    with numpy.errstate(divide="ignore"):
+        metres = (depth_scale / disparity).astype(numpy.float32)
+    metres.flags.writeable = False
+    return list(metres)
+
+
+def obstacles(raw: NDArray[numpy.void], depth_scale: float) -> list[Obstacle]:
+    """Column by column: much faster than one record after the other. DEPTH_SCALE: metres times 1/16 px above infinity."""
     columns = []
     for name in raw.dtype.names or ():
+        if name == "outline":
+            columns.append(_outlines(raw[name], depth_scale))
+            continue
         type_ = _OBSTACLE_TYPES.get(name, tuple if raw[name].ndim > 1 else None)
         values = raw[name].tolist()
         columns.append([type_(value) for value in values] if type_ else values)

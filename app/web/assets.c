@@ -6,7 +6,7 @@
 /* The bytes of page/FILE; PLX_PAGE is the folder, from CMake. */
 #define EMBED(NAME, FILE)                                                                                                      \
     __asm__(".pushsection .rodata\n" #NAME ":\n.incbin \"" PLX_PAGE "/" FILE "\"\n" #NAME "_end:\n.popsection\n");             \
-    extern const char NAME[] __asm__(#NAME);                                                                                   \
+    extern const char NAME[] __asm__(#NAME); /* NOLINT(bugprone-macro-parentheses): a declaration */                           \
     extern const char NAME##_end[] __asm__(#NAME "_end");
 
 EMBED(plx_page_html, "page.html")

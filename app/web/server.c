@@ -155,6 +155,8 @@ static bool is_alive(struct plx_web_connection *connection, int64_t now_ns)
 
 static void destroy(struct plx_web_connection *connection)
 {
+    if (!connection)
+        return;
     struct peer *peer = connection->peer;
     if (peer)
         plx_foxglove_close(&peer->foxglove);

@@ -36,7 +36,7 @@ static void read_resolution(struct plx_reader *reader, const struct plx_yaml_nod
     const struct plx_yaml_node *node = plx_need(reader, map, "resolution");
     if (node && (node->kind != PLX_YAML_LIST || node->count != 2))
         plx_reader_fail(reader, node, PLX_ERR_FORMAT, "resolution is no size; expected [width, height]");
-    if (reader->error < 0)
+    if (!node || reader->error < 0)
         return;
     camera->width = plx_read_side(reader, node->child);
     camera->height = plx_read_side(reader, node->child->next);

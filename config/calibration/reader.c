@@ -62,7 +62,7 @@ int plx_read_list(struct plx_reader *reader, const struct plx_yaml_node *node, i
 {
     char wanted[32];
     int count = 0;
-    if (reader->error < 0)
+    if (!node || reader->error < 0)
         return 0;
     if (node->kind != PLX_YAML_LIST)
         plx_reader_fail(reader, node, PLX_ERR_FORMAT, "%s is no list; expected a list of numbers", name_of(node));

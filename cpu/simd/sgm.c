@@ -34,6 +34,7 @@ INLINE void cost(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_c
             u8v sum = all8(0);
             for (int k = 0; k < planes; k++) {
                 u8v differ = load8(row->right[k] + first + d) ^ all8(row->left[k][x + i]);
+                /* NOLINTNEXTLINE(bugprone-branch-clone): the same only where the processor counts whole bytes */
                 sum += planes == 2 && k == 1 ? popcount4(differ) : popcount8(differ);
             }
             for (int k = 0; k < PLX_GRADIENTS && gradients; k++) {

@@ -153,8 +153,9 @@ static int join_names(const char *directory, const struct plx_layout *layout, co
     if (!list->pair)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     for (size_t l = 0, r = 0; (l < left->count || r < right->count) && result == 0;) {
-        const struct name *one = l < left->count ? &left->item[l] : NULL, *other = r < right->count ? &right->item[r] : NULL;
-        const int order = !one ? 1 : !other ? -1 : strverscmp(one->key, other->key);
+        const bool is_one = l < left->count, is_other = r < right->count;
+        const struct name *one = is_one ? &left->item[l] : NULL, *other = is_other ? &right->item[r] : NULL;
+        const int order = !is_one ? 1 : !is_other ? -1 : strverscmp(one->key, other->key);
         const int alone = order < 0 ? PLX_LEFT : PLX_RIGHT;
         const bool is_last = l + r + 1 == left->count + right->count && list->count > 0;
         l += order <= 0;

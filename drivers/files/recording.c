@@ -39,7 +39,7 @@ bool plx_layout_is_picture(const char *name)
 static void cut_out(const char *name, size_t at, size_t bytes, char *ret_key)
 {
     memcpy(ret_key, name, at);
-    strcpy(ret_key + at, name + at + bytes);
+    memcpy(ret_key + at, name + at + bytes, strlen(name + at + bytes) + 1);
 }
 
 enum plx_eye plx_layout_eye_of(const char *name, char *ret_key)
@@ -59,7 +59,7 @@ enum plx_eye plx_layout_eye_of(const char *name, char *ret_key)
         return (enum plx_eye)eye;
     }
     if (ret_key)
-        strcpy(ret_key, name);
+        memcpy(ret_key, name, length + 1);
     return PLX_EYES;
 }
 

@@ -239,7 +239,7 @@ static int choose_times(struct plx_bag *bag, struct plx_error_message *message)
         const struct eye *eye = &bag->eye[i];
         int64_t stamp_step_ns, stamp_span_ns, log_step_ns, log_span_ns;
         int result = find_step(bag, eye, BY_STAMP, &stamp_step_ns, &stamp_span_ns, message);
-        if (result == 0)
+        if (result >= 0)
             result = find_step(bag, eye, BY_LOG, &log_step_ns, &log_span_ns, message);
         if (result < 0)
             return result;
@@ -301,12 +301,11 @@ static int join(struct plx_bag *bag, struct plx_error_message *message)
     for (int l = 0, r = 0; l < left->count && r < right->count;) {
         const struct picture *one = &left->picture[l], *other = &right->picture[r];
         const bool later_is_nearer = r + 1 < right->count && distance(one, other + 1) < distance(one, other);
-        if (!is_later(bag, one)) {
-            l++;
-        } else if (!later_is_nearer && distance(one, other) <= tolerance_ns) {
+        const bool may_pair = is_later(bag, one);
+        if (may_pair && !later_is_nearer && distance(one, other) <= tolerance_ns) {
             bag->pair[bag->info.count][PLX_LEFT] = l++;
             bag->pair[bag->info.count++][PLX_RIGHT] = r++;
-        } else if (later_is_nearer || other->time_ns < one->time_ns) {
+        } else if (may_pair && (later_is_nearer || other->time_ns < one->time_ns)) {
             r++;
         } else {
             l++;

@@ -14,7 +14,7 @@
 #include "drivers/files/recording.h"
 #include "formats/mcap/format.h"
 
-#define MAGIC(text) text, sizeof text - 1
+#define MAGIC(text) (text), sizeof(text) - 1
 
 /* What recordings of ROS begin with, and what to do with those that are no MCAP. */
 static const struct kind {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the live page costs and shows, beside a service at 640 x 480 and 30 Hz on this machine:
-    PLX_BINARY_DIR=build/release PYTHONPATH=client/python:tests/web PARALLAX_LIBRARY=build/release/lib/libparallax.so \\
+    PLX_BINARY_DIR=build/release PYTHONPATH=client/python:tests/python:tests/web PARALLAX_LIBRARY=build/release/lib/libparallax.so \\
         build/python/bin/python tests/bench/bench_web.py
 The service works little (4 paths, no motion), so that two cores are enough for it and for Chromium."""
 import json

@@ -34,13 +34,13 @@ int main(void)
     struct plx_board_pair *pair = malloc((size_t)pairs * sizeof *pair);
     for (size_t i = 0; corner && i < (size_t)pairs * PLX_EYES * corners; i++)
         if (scanf("%lf %lf", &corner[i][0], &corner[i][1]) != 2)
-            return 64;
+            exit(64);
     for (int p = 0; pair && p < pairs; p++)
         for (int eye = 0; eye < PLX_EYES; eye++)
             pair[p].corner[eye] = (const double(*)[2])corner + (size_t)(PLX_EYES * p + eye) * corners;
     if (plx_rig_fit(&board, pair, pairs, &options, &fit, NULL, &message) < 0) {
         fprintf(stderr, "%s\n", message.text);
-        return 1;
+        exit(1);
     }
     print("rms", &fit.rms_px, 1);
     for (int eye = 0; eye < PLX_EYES; eye++) {

@@ -164,8 +164,9 @@ static void output_is_ground_truth_of_itself(void **state)
 static void obstacles_agree_with_lidar(void **state)
 {
     (void)state;
+    static const char dataset[] = PLX_TEST_DATA "/kitti_dev";
     struct command command;
-    command_succeed(&command, "run", PLX_TEST_DATA "/kitti_dev", "--truth", "lidar", "--max-disparity", "128", "--set",
+    command_succeed(&command, "run", dataset, "--truth", "lidar", "--max-disparity", "128", "--set",
                     "obstacles.records=stixels", "--json");
     cJSON *figures = cJSON_Parse(command.out);
     assert_true(number(figures, "frames_scored") >= 18);
@@ -194,9 +195,9 @@ static void obstacles_agree_with_lidar(void **state)
 static void motion_of_a_sequence(void **state)
 {
     (void)state;
+    static const char dataset[] = PLX_TEST_DATA "/sequence/kitti_seq1";
     struct command command;
-    command_succeed(&command, "run", PLX_TEST_DATA "/sequence/kitti_seq1", "--max-disparity", "128", "--truth", "poses",
-                    "--json");
+    command_succeed(&command, "run", dataset, "--max-disparity", "128", "--truth", "poses", "--json");
     cJSON *json = cJSON_Parse(command.out);
     assert_non_null(json);
     const double drift = cJSON_GetObjectItem(json, "drift_percent")->valuedouble;

@@ -1,20 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixture of the Python package's tests: a real parallaxd on the synthetic scene, and ring_peer, whose frames a test commands."""
-import ctypes
-import os
-import pathlib
 import select
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
-BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
-START_S = float(os.environ.get("PLX_TEST_PATIENCE_S", 120))  # until it is clear that what is expected never happens
-SKIPPED = 77  # what CTest takes for a skipped test
+from programs import SKIPPED, WAIT_S, Programs, setting_options
 
 try:
     import numpy  # noqa: F401
@@ -24,43 +15,17 @@ except ImportError:
 
 import parallax_stereo  # noqa: E402
 
-_libc = ctypes.CDLL(None)
 
-
-def _end_with_test():
-    _libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-class Service(unittest.TestCase):
-    """Gives each test a directory, and a socket in it."""
-
-    def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="plx-python-")
-        self.addCleanup(shutil.rmtree, self.directory)
-        self.socket = f"{self.directory}/s"
-
-    def _start(self, *command, **options):
-        process = subprocess.Popen([BINARIES / command[0], *command[1:]], preexec_fn=_end_with_test, **options)
-        self.addCleanup(self._end, process)
-        return process
-
-    @staticmethod
-    def _end(process):
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe:
-                pipe.close()
-
+class Service(Programs):
     def start_daemon(self, *settings):
         settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "source.height=240", "source.rate_hz=20",
                     "match.disparities=64", "match.paths=4", *settings]
         log = open(f"{self.directory}/log", "a")
         self.addCleanup(log.close)
-        return self._start("parallaxd", *(word for setting in settings for word in ("--set", setting)), stdout=log, stderr=log)
+        return self.start("parallaxd", *setting_options(settings), stdout=log, stderr=log)
 
     def connect(self):
-        deadline = time.monotonic() + START_S
+        deadline = time.monotonic() + WAIT_S
         while True:
             try:
                 client = parallax_stereo.Client(self.socket)
@@ -73,13 +38,13 @@ class Service(unittest.TestCase):
 
     def start_peer(self, epoch, slots=4):
         """A service whose frames come by ask("go FRAMES PERIOD_US") and ask("wait")."""
-        self.peer = self._start("ring_peer", "service", self.socket, str(epoch), str(slots), "4", stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.peer = self.start("ring_peer", "service", self.socket, str(epoch), str(slots), "4", stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True, bufsize=1)
         self.assertEqual(self._answer(), "ready\n")
 
     def _answer(self):
         """The peer's next line; it prints one at a time, so that nothing is left in the buffer."""
-        self.assertTrue(select.select([self.peer.stdout], [], [], START_S)[0], "ring_peer says nothing")
+        self.assertTrue(select.select([self.peer.stdout], [], [], WAIT_S)[0], "ring_peer says nothing")
         return self.peer.stdout.readline()
 
     def ask(self, command):
@@ -92,7 +57,7 @@ class Service(unittest.TestCase):
 
     def end_peer(self):
         self.peer.stdin.close()
-        self.assertEqual(self.peer.wait(START_S), 0)
+        self.assertEqual(self.peer.wait(WAIT_S), 0)
 
 
 def pattern(sequence, words):

@@ -18,7 +18,7 @@ class Waiting(service.Service):
         self.client = self.connect()
 
     def run_async(self, coroutine):
-        return asyncio.run(asyncio.wait_for(coroutine, 4 * service.START_S))
+        return asyncio.run(asyncio.wait_for(coroutine, 4 * service.WAIT_S))
 
     async def collect(self, count):
         frames = []
@@ -63,14 +63,14 @@ class Waiting(service.Service):
         self.assertTrue(before.left.any())
 
     def test_view_outlives_a_restart(self):
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             left, epoch = frame.left, frame.epoch
         total = int(left.sum())
         self.daemon.kill()
         self.daemon.wait()
         self.assertGreater(int(left.sum()), 0)
         self.start_daemon("source.width=320")
-        deadline = time.monotonic() + service.START_S
+        deadline = time.monotonic() + service.WAIT_S
         while True:
             try:
                 with self.client.next(timeout=1) as frame:
@@ -87,7 +87,7 @@ class Waiting(service.Service):
             with self.assertRaises(TimeoutError):
                 while True:  # frames that were published before; the engine may still make one
                     await self.client.read_async(timeout=1)
-                    self.assertLess(time.monotonic() - begin, service.START_S)
+                    self.assertLess(time.monotonic() - begin, service.WAIT_S)
 
         self.engine_stops()
         self.run_async(main())
@@ -101,7 +101,7 @@ class Waiting(service.Service):
 
     def test_cancelled_wait_leaves_nothing(self):
         async def main():
-            self.client.read(timeout=service.START_S)
+            self.client.read(timeout=service.WAIT_S)
             self.engine_stops()
             reading = asyncio.ensure_future(self.collect(1000))
             await asyncio.sleep(0.3)
@@ -118,7 +118,7 @@ class Waiting(service.Service):
 
         old = signal.signal(signal.SIGUSR1, interrupt)
         self.addCleanup(signal.signal, signal.SIGUSR1, old)
-        self.client.read(timeout=service.START_S)
+        self.client.read(timeout=service.WAIT_S)
         self.daemon.send_signal(signal.SIGSTOP)
         self.engine_stops()
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGUSR1))
@@ -130,7 +130,7 @@ class Waiting(service.Service):
             while True:
                 with self.client.next():
                     pass
-        self.assertLess(time.monotonic() - begin, service.START_S)
+        self.assertLess(time.monotonic() - begin, service.WAIT_S)
         timer.join()
 
 

@@ -37,23 +37,23 @@ class Cuda(service.Service):
         self.client = self.connect()
 
     def test_without_cuda_there_is_no_interface(self):
-        with mock.patch.object(cuda, "_runtime", lambda: None), self.client.next(timeout=service.START_S) as frame:
+        with mock.patch.object(cuda, "_runtime", lambda: None), self.client.next(timeout=service.WAIT_S) as frame:
             self.assertFalse(hasattr(frame.cuda(Plane.LEFT), "__cuda_array_interface__"))
 
     def test_failing_cuda_gives_no_interface(self):
-        with mock.patch.object(cuda, "_runtime", lambda: Runtime(100)), self.client.next(timeout=service.START_S) as frame:
+        with mock.patch.object(cuda, "_runtime", lambda: Runtime(100)), self.client.next(timeout=service.WAIT_S) as frame:
             self.assertFalse(hasattr(frame.cuda(Plane.LEFT), "__cuda_array_interface__"))
 
     def test_copies_have_none(self):
         with mock.patch.object(cuda, "_runtime", Runtime):
-            frame = self.client.read(timeout=service.START_S)
+            frame = self.client.read(timeout=service.WAIT_S)
             self.assertFalse(hasattr(frame.cuda(Plane.LEFT), "__cuda_array_interface__"))
 
     def test_a_mapping_is_registered_once(self):
         runtime = Runtime()
         with mock.patch.object(cuda, "_runtime", lambda: runtime):
             for _ in range(3):
-                with self.client.next(timeout=service.START_S) as frame:
+                with self.client.next(timeout=service.WAIT_S) as frame:
                     plane, mapping = frame.cuda(Plane.LEFT), self.client._mapping
                     said, left, inside = plane.__cuda_array_interface__, frame.left, frame.left.ctypes.data - mapping.address
                     address, size = mapping.address, mapping.bytes
@@ -83,7 +83,7 @@ class Gpu(service.Service):
         self.assertEqual(getattr(self.runtime, name)(*arguments), 0, name)
 
     def test_it_reads_what_the_service_wrote(self):
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             said, left = frame.cuda(Plane.LEFT).__cuda_array_interface__, frame.left
             rows, columns = said["shape"]
             self.assertEqual(said["strides"], left.strides)

@@ -12,7 +12,7 @@ import parallax_stereo
 from parallax_stereo import Plane, TrackStatus, _layout
 from parallax_stereo._library import library
 
-WAIT_S = service.START_S
+WAIT_S = service.WAIT_S
 WIDTH, HEIGHT = 326, 240  # rows have padding
 
 

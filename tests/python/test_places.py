@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import service
-from service import BINARIES
+from programs import BINARIES
 
 import numpy
 import parallax_stereo
@@ -17,7 +17,7 @@ ERROR, ERROR_M = 0.025, 0.03  # of the distance, and metres
 class Places(service.Service):
     def open(self, pitch, roll):
         """The truth of each thing: x, y, z of its middle and its nearest distance along the view."""
-        self.peer = self._start("places_peer", self.socket, str(pitch), str(roll), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.peer = self.start("places_peer", self.socket, str(pitch), str(roll), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 text=True, bufsize=1)
         numbers = list(map(float, self._answer().split()))
         self.assertEqual(len(numbers), 8, "places_peer has no frame")
@@ -38,7 +38,7 @@ class Places(service.Service):
         client = self.connect()
         while True:
             try:
-                with client.next(timeout=service.START_S) as frame:
+                with client.next(timeout=service.WAIT_S) as frame:
                     found = look(frame)
                 return found
             except parallax_stereo.Overwritten:
@@ -64,7 +64,7 @@ class Places(service.Service):
         rows = self.read(lambda frame: frame.obstacle_array.copy())
         self.check_boxes("obstacle_array", list(zip(rows["position_m"], rows["nearest_m"])), truth)
         self.check_pixels(truth)
-        text = subprocess.run([BINARIES / "parallax", "status", "--json", "--socket", self.socket], check=True, timeout=service.START_S,
+        text = subprocess.run([BINARIES / "parallax", "status", "--json", "--socket", self.socket], check=True, timeout=service.WAIT_S,
                               capture_output=True, text=True).stdout
         obstacles = json.loads(text)["obstacles"]
         self.check_boxes("JSON", [(each["position_m"], each["nearest_m"]) for each in obstacles], truth)

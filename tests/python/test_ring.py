@@ -29,53 +29,53 @@ class Ring(service.Service):
 
     def test_overwritten_frame_is_an_error_at_the_end(self):
         self.publish()
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             self.publish(SLOTS - 1)
             self.assert_shows(frame.left, 1)
-        with self.assertRaises(Overwritten) as caught, self.client.next(timeout=service.START_S) as frame:
+        with self.assertRaises(Overwritten) as caught, self.client.next(timeout=service.WAIT_S) as frame:
             self.publish(SLOTS)
             copy = frame.copy()
         self.assertEqual(caught.exception.code, -14)
         self.assert_shows(copy.left, SLOTS + SLOTS)  # not whole: the error says so
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             self.assertEqual((frame.sequence, frame.missed), (2 * SLOTS, SLOTS - 1))
 
     def test_leaving_by_break_tells_too(self):
         self.publish()
         with self.assertRaises(Overwritten):
             while True:
-                with self.client.next(timeout=service.START_S):
+                with self.client.next(timeout=service.WAIT_S):
                     self.publish(SLOTS)
                     break
 
     def test_exception_of_the_program_is_not_replaced(self):
         self.publish()
-        with self.assertRaises(KeyError), self.client.next(timeout=service.START_S):
+        with self.assertRaises(KeyError), self.client.next(timeout=service.WAIT_S):
             self.publish(SLOTS)
             raise KeyError
-        with self.client.next(timeout=service.START_S) as frame:  # it was released
+        with self.client.next(timeout=service.WAIT_S) as frame:  # it was released
             self.assertEqual(frame.sequence, 1 + SLOTS)
 
     def test_one_view_at_a_time(self):
         self.publish()
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             for call in (self.client.read, lambda: self.client.next(0).__enter__()):
                 self.assertRaises(parallax_stereo.ArgumentError, call)
             self.assert_shows(frame.left, 1)
 
     def test_frame_that_nobody_closed_is_released(self):
         self.publish()
-        view = self.client.next(timeout=service.START_S)
+        view = self.client.next(timeout=service.WAIT_S)
         view.__enter__()
         self.publish()
         self.assertRaises(parallax_stereo.ArgumentError, self.client.read)
         del view
         gc.collect()
-        self.assertEqual(self.client.read(timeout=service.START_S).sequence, 2)
+        self.assertEqual(self.client.read(timeout=service.WAIT_S).sequence, 2)
 
     def test_slices_outlive_client_and_service(self):
         self.publish()
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             some_rows, obstacles = frame.left[10:20, ::2], frame.obstacle_array[3:]
             seen = some_rows.copy(), obstacles.tobytes()
         self.client.close()
@@ -92,16 +92,16 @@ class Ring(service.Service):
 
     def test_slices_outlive_a_restart(self):
         self.publish()
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             old = frame.left[:]
         self.end_peer()
         begin = time.monotonic()
         self.assertRaises(Lost, self.client.read)  # at once, without a timeout
         self.assertRaises(ConnectionError, self.client.read, timeout=0.3)  # later in place of Timeout
-        self.assertLess(time.monotonic() - begin, service.START_S)
+        self.assertLess(time.monotonic() - begin, service.WAIT_S)
         self.start_peer(epoch=6, slots=SLOTS)
         self.publish(2)
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             self.assertEqual((frame.epoch, frame.sequence), (6, 2))
             self.assert_shows(frame.left, 2)
             self.assert_shows(old, 1)
@@ -112,13 +112,13 @@ class Ring(service.Service):
 
     def test_restart_that_no_read_noticed(self):
         self.publish(3)
-        with self.client.next(timeout=service.START_S):
+        with self.client.next(timeout=service.WAIT_S):
             pass
         self.end_peer()
         self.assertRaises(Lost, self.client.motion_hint, 1, 2, numpy.eye(3), numpy.zeros(3))
         self.start_peer(epoch=6, slots=SLOTS)
         self.publish(2)
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             left = frame.left
             self.assertEqual((frame.epoch, frame.sequence, frame.missed), (6, 2, 1))
         self.client.close()
@@ -127,16 +127,16 @@ class Ring(service.Service):
 
     def test_copies_count_what_was_missed_over_a_restart(self):
         self.publish(3)
-        self.assertEqual(self.client.read(timeout=service.START_S).missed, 0)
+        self.assertEqual(self.client.read(timeout=service.WAIT_S).missed, 0)
         self.end_peer()
         self.assertRaises(Lost, self.client.read)
         self.start_peer(epoch=6, slots=SLOTS)
         self.publish(2)
-        self.assertEqual(self.client.read(timeout=service.START_S).missed, 1)
+        self.assertEqual(self.client.read(timeout=service.WAIT_S).missed, 1)
 
     def test_mapping_ends_with_the_service(self):
         self.publish()
-        with self.client.next(timeout=service.START_S):
+        with self.client.next(timeout=service.WAIT_S):
             pass
         self.end_peer()
         self.assertRaises(Lost, self.client.read)
@@ -144,7 +144,7 @@ class Ring(service.Service):
 
     def test_client_closed_in_a_view(self):
         self.publish()
-        with self.assertRaises(parallax_stereo.ArgumentError), self.client.next(timeout=service.START_S) as frame:
+        with self.assertRaises(parallax_stereo.ArgumentError), self.client.next(timeout=service.WAIT_S) as frame:
             left = frame.left
             self.client.close()
         self.assert_shows(left, 1)
@@ -170,7 +170,7 @@ class Ring(service.Service):
     def test_blind_is_not_empty(self):
         self.ask("blind 4")
         self.publish()
-        frame = self.client.read(timeout=service.START_S)
+        frame = self.client.read(timeout=service.WAIT_S)
         self.assertEqual(frame.blind, Blindness.NO_GROUND)
         with self.assertRaises(Blind) as caught:
             len(frame.obstacles)
@@ -178,7 +178,7 @@ class Ring(service.Service):
         self.assertIn("no_ground", str(caught.exception))
         self.ask("blind 0")
         self.publish()
-        frame = self.client.read(timeout=service.START_S)
+        frame = self.client.read(timeout=service.WAIT_S)
         self.assertFalse(frame.blind)
         self.assertEqual(len(frame.obstacles), 256)
 
@@ -196,7 +196,7 @@ class Ring(service.Service):
             reader.start()
             time.sleep(0.01)
             self.client.close()
-            self.assertIsInstance(ended.get(timeout=service.START_S), ArgumentError)
+            self.assertIsInstance(ended.get(timeout=service.WAIT_S), ArgumentError)
             reader.join()
             self.client = Client(self.socket)
 
@@ -207,7 +207,7 @@ class Ring(service.Service):
 
     def test_pickled_frames_are_whole(self):
         self.publish(3)
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             in_place = pickle.dumps(frame)
             copy = frame.copy()
         self.assertRaises(ValueError, pickle.dumps, frame)  # released
@@ -219,7 +219,7 @@ class Ring(service.Service):
 
     def test_time_by_the_wall_clock(self):
         self.publish()
-        frame = self.client.read(timeout=service.START_S)
+        frame = self.client.read(timeout=service.WAIT_S)
         self.assertLess(abs(frame.realtime_ns / 1e9 + frame.age - time.time()), 1)
         frame._head["capture"]["capture_ns"][0, 0] = 0  # nobody knows when
         self.assertIsNone(frame.realtime_ns)
@@ -233,7 +233,7 @@ class Ring(service.Service):
         self.ask("go 200 2000")
         last = missed = seen = 0
         while last < 200:
-            self.assertTrue(select.select([self.client], [], [], service.START_S)[0])
+            self.assertTrue(select.select([self.client], [], [], service.WAIT_S)[0])
             try:
                 frame = self.client.read(timeout=0)
             except Timeout:
@@ -241,14 +241,14 @@ class Ring(service.Service):
             self.assertEqual(frame.missed, frame.sequence - last - 1 if last else 0)
             self.assert_shows(frame.left, frame.sequence)
             self.assertEqual((len(frame.obstacle_array), frame.dense, frame.depth(), frame.motion), (256, None, None, None))
-            self.assertTrue(0 <= frame.age < service.START_S and not frame.simulated)
+            self.assertTrue(0 <= frame.age < service.WAIT_S and not frame.simulated)
             last, missed, seen = frame.sequence, missed + frame.missed, seen + 1
         self.assertGreater(seen, 1)
         self.ask("wait")
 
     def test_obstacles_with_numbers_of_nobody(self):
         self.publish()
-        with self.client.next(timeout=service.START_S) as frame:
+        with self.client.next(timeout=service.WAIT_S) as frame:
             self.assertEqual(len(frame.obstacles), 256)  # a test pattern
             repr(frame.obstacles)
 

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import unittest
 
-from service import SKIPPED, Service
+from programs import SKIPPED
+from service import Service
 
 SOURCE = pathlib.Path(os.environ["PLX_SOURCE_DIR"])
 # The distribution's setuptools is too old at times: that of toolchain/python.txt then makes the wheel.
@@ -57,7 +58,7 @@ class Wheel(Service):
         reader = subprocess.Popen([sys.executable, "-c", READ, self.socket], stdout=subprocess.PIPE, text=True,
                                   env={**{name: value for name, value in os.environ.items() if name != "PARALLAX_LIBRARY"},
                                        "PYTHONPATH": f"{self.directory}/site"})
-        self.addCleanup(self._end, reader)
+        self.addCleanup(self.end, reader)
         loaded = reader.stdout.readline().strip()
         self.ask("go 1000 10000")
         self.assertEqual(reader.wait(60), 0)

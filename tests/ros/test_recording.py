@@ -9,6 +9,8 @@ import tempfile
 import time
 import unittest
 
+from programs import BINARIES, SKIPPED, WAIT_S, setting_options
+
 try:
     import numpy
     from mcap.reader import make_reader
@@ -17,12 +19,10 @@ try:
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 except ImportError as missing:
     print(f"skipped: {missing}; ./dev setup --all installs it")
-    sys.exit(77)
+    sys.exit(SKIPPED)
 
-BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
 TOPICS = "left,right,disparity,depth,points,points_obstacles,scan,obstacles,markers,odom,frame_info,tf,diagnostics"
 PAIRS = 10
-WAIT_S = float(os.environ.get("PLX_TEST_PATIENCE_S", 120))  # until it is clear that what is expected never happens
 
 
 def plain(value):
@@ -58,8 +58,8 @@ class Recording(unittest.TestCase):
         socket, path = f"{directory}/s", f"{directory}/all.mcap"
         settings = [f"publish.socket={socket}", "backend=cpu", "blackbox.directory=", "publish.right=true", "match.disparities=64",
                     "match.paths=4", "source.width=160", "source.height=120", "source.rate_hz=10"]
-        daemon = subprocess.Popen([BINARIES / "parallaxd", *(word for each in settings for word in ("--set", each))],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        daemon = subprocess.Popen([BINARIES / "parallaxd", *setting_options(settings)], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + WAIT_S
             while not os.path.exists(socket) and time.monotonic() < deadline:

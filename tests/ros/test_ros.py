@@ -2,14 +2,14 @@
 """parallax-ros beside a real service, read by two other implementations of DDS: PyPI's cyclonedds, and Fast DDS."""
 import os
 import pathlib
-import shutil
 import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from programs import BINARIES, SKIPPED, WAIT_S, Programs, setting_options
 
 # Loopback alone, so that no test of another machine is met. ROS_LOCALHOST_ONLY says the same to parallax-ros.
 LOOPBACK = ('<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
@@ -21,12 +21,10 @@ try:
     import dds
 except ImportError as missing:
     print(f"skipped: {missing}; ./dev setup --all installs it")
-    sys.exit(77)
+    sys.exit(SKIPPED)
 
-BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
 FAST_DDS = BINARIES / "fastdds_reader"
 DOMAIN = 100 + os.getpid() % 100
-WAIT_S = float(os.environ.get("PLX_TEST_PATIENCE_S", 120))  # until it is clear that what is expected never happens
 LOSSLESS = 1000
 
 FRAME_TOPICS = {
@@ -54,38 +52,18 @@ def listen(*names):
     return dds.Listener(DOMAIN, STRUCTURES, topics)
 
 
-class Ros(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="plx-ros-")
-        self.addCleanup(shutil.rmtree, self.directory)
-        self.socket = f"{self.directory}/s"
-
-    def start(self, *command, **options):
-        process = subprocess.Popen([BINARIES / command[0], *map(str, command[1:])], **options)
-        self.addCleanup(self.end, process)
-        return process
-
-    @staticmethod
-    def end(process):
-        process.kill()
-        process.wait()
-        for pipe in (process.stdout, process.stderr):
-            if pipe:
-                pipe.close()
-
+class Ros(Programs):
     def start_daemon(self, *settings):
         settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "publish.right=true", "match.disparities=64",
                     "match.paths=4", "source.width=320", "source.height=240", "source.rate_hz=20", *settings]
-        return self.start("parallaxd", *(word for setting in settings for word in ("--set", setting)), stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL)
+        return self.start("parallaxd", *setting_options(settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def start_ros(self, *settings):
         settings = [f"publish.socket={self.socket}", *settings]
         environment = {name: value for name, value in os.environ.items() if name != "CYCLONEDDS_URI"}
         environment.update(ROS_DOMAIN_ID=str(DOMAIN), ROS_LOCALHOST_ONLY="1")
         with open(f"{self.directory}/log", "a") as log:
-            return self.start("parallax-ros", *(word for setting in settings for word in ("--set", setting)), stderr=log,
-                              env=environment)
+            return self.start("parallax-ros", *setting_options(settings), stderr=log, env=environment)
 
     def stop_ros(self, process):
         """Ends it cleanly; returns how many messages it sent and dropped."""

@@ -7,7 +7,7 @@ source=$1 build=$2 python=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PLX_TEST_PATIENCE_S=3 # nothing is expected to happen
-export PYTHONPATH=$source/client/python PARALLAX_LIBRARY=$build/lib/libparallax.so PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$source/client/python:$source/tests/python PARALLAX_LIBRARY=$build/lib/libparallax.so PYTHONDONTWRITEBYTECODE=1
 
 # What the subjects are: subject_absent is no file.
 subjects="absent crash silent end"

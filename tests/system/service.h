@@ -21,9 +21,10 @@
 #endif
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
+static const char small_width[] = "source.width=" TEXT(WIDTH), small_height[] = "source.height=" TEXT(HEIGHT);
 #define SMALL                                                                                                                  \
-    "--set", "source.width=" TEXT(WIDTH), "--set", "source.height=" TEXT(HEIGHT), "--set", "source.rate_hz=20", "--set",       \
-        "match.disparities=64", "--set", "match.paths=4"
+    "--set", small_width, "--set", small_height, "--set", "source.rate_hz=20", "--set", "match.disparities=64", "--set",       \
+        "match.paths=4"
 
 static const char *const small_args[] = {SMALL, NULL};
 

@@ -23,7 +23,8 @@ static int shell(const char *line, char *ret_text, size_t size)
 static void assert_same_keys(const cJSON *a, const cJSON *b)
 {
     assert_int_equal(cJSON_GetArraySize(a), cJSON_GetArraySize(b));
-    for (const cJSON *item = a->child; item; item = item->next)
+    const cJSON *item;
+    cJSON_ArrayForEach (item, a)
         if (!cJSON_GetObjectItemCaseSensitive(b, item->string))
             fail_msg("only one of both has the key %s", item->string);
 }

@@ -191,14 +191,9 @@ static int clean_notified(void **state)
 static struct plx_client *start_with_stuck_driver(const char *fault)
 {
     static char eyes[PLX_EYES][160], calibration_key[160];
-    static const char *const args[] = {"--set", "source.width=" TEXT(WIDTH),
-                                       "--set", "source.height=" TEXT(HEIGHT),
-                                       "--set", "source.type=v4l2",
-                                       "--set", eyes[PLX_LEFT],
-                                       "--set", eyes[PLX_RIGHT],
-                                       "--set", calibration_key,
-                                       "--set", "match.disparities=64",
-                                       NULL};
+    static const char *const args[] = {
+        "--set", small_width,     "--set", small_height,    "--set", "source.type=v4l2",     "--set", eyes[PLX_LEFT],
+        "--set", eyes[PLX_RIGHT], "--set", calibration_key, "--set", "match.disparities=64", NULL};
     static const char *const name[PLX_EYES] = {"left", "right"};
     struct plx_stereo_calibration calibration;
     struct plx_scene scene;

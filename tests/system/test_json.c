@@ -27,7 +27,7 @@ static void add(struct fields *fields, const char *name)
     if (has(fields, name))
         return;
     assert_true(fields->count < MAX_FIELDS && strlen(name) < sizeof fields->name[0]);
-    strcpy(fields->name[fields->count++], name);
+    snprintf(fields->name[fields->count++], sizeof fields->name[0], "%s", name);
 }
 
 /* --- what is printed -------------------------------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ static void run_and_its_tables(void **state)
     command_succeed(&command, "run", drive, "--output", truth);
     command_free(&command);
     for (int i = 0; i < atoi(PAIRS); i++)
-        strcat(poses, "1 0 0 0 0 1 0 0 0 0 1 0\n");
+        snprintf(poses + strlen(poses), sizeof poses - strlen(poses), "1 0 0 0 0 1 0 0 0 0 1 0\n");
     write_text(drive, "poses.txt", poses);
 
     collect_command(&printed, false, "run", drive, "--gt", truth, "--output", path_of("again"), "--obstacles", "--json");

@@ -20,8 +20,8 @@
 #define APART_PIXELS 40 /* of the smaller one */
 
 struct truth {
-    float depth_m[HEIGHT][WIDTH]; /* along the optical axis */
-    int8_t object[HEIGHT][WIDTH]; /* index; -1: ground or sky */
+    float depth_m[HEIGHT][WIDTH];  /* along the optical axis */
+    int16_t object[HEIGHT][WIDTH]; /* index; -1: ground or sky */
     bool ground[HEIGHT][WIDTH];
 };
 
@@ -46,7 +46,7 @@ static void look(const struct plx_scene *scene, double time_s)
         for (int x = 0; x < WIDTH; x++) {
             truth.depth_m[y][x] = 1 / inverse_depth[x];
             truth.ground[y][x] = hit[x] == PLX_HIT_GROUND;
-            truth.object[y][x] = (int8_t)(hit[x] < PLX_HIT_FRONT ? -1 : (hit[x] - PLX_HIT_FRONT) % PLX_SCENE_MAX_OBJECTS);
+            truth.object[y][x] = (int16_t)(hit[x] < PLX_HIT_FRONT ? -1 : (hit[x] - PLX_HIT_FRONT) % PLX_SCENE_MAX_OBJECTS);
         }
     }
 }

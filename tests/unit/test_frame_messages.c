@@ -27,10 +27,7 @@ static struct plx_frame_messages messages;
 static int setup(void **state)
 {
     (void)state;
-    struct plx_frame *f = &published.frame;
-    memset(&published, 0, sizeof published);
-    f->width = WIDTH;
-    f->height = HEIGHT;
+    struct plx_frame *f = init_frame(&published.frame, sizeof published, WIDTH, HEIGHT);
     f->min_disparity = 4;
     f->disparities = 64;
     f->calibration = (struct plx_calibration_info){.fx = 500, .fy = 400, .cx = 2, .cy = 1, .cx_right = 0.5, .baseline_m = 0.2};

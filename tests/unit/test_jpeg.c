@@ -49,10 +49,10 @@ static void make_segment(uint8_t segment[SEGMENT], uint32_t orientation, bool li
 {
     uint8_t *tiff = segment + 10, *entry = tiff + 10;
     memset(segment, 0, SEGMENT);
-    memcpy(segment, "\xFF\xE1", 2);
+    put(segment, 2, 0xFFE1, false);
     put(segment + 2, 2, SEGMENT - 2, false);
-    memcpy(segment + 4, "Exif", 4);
-    memcpy(tiff, little ? "II" : "MM", 2);
+    put(segment + 4, 4, 0x45786966, false);         /* Exif */
+    put(tiff, 2, little ? 0x4949 : 0x4D4D, little); /* II or MM */
     put(tiff + 2, 2, 42, little);
     put(tiff + 4, 4, 8, little);
     put(tiff + 8, 2, ENTRIES, little);

@@ -32,10 +32,7 @@ static struct plx_frame_messages messages;
 static int setup(void **state)
 {
     (void)state;
-    struct plx_frame *f = &published.frame;
-    memset(&published, 0, sizeof published);
-    f->width = WIDTH;
-    f->height = HEIGHT;
+    struct plx_frame *f = init_frame(&published.frame, sizeof published, WIDTH, HEIGHT);
     f->disparities = 64;
     f->calibration =
         (struct plx_calibration_info){.fx = FOCAL, .fy = FOCAL, .cx = CX, .cy = CY, .cx_right = CX, .baseline_m = BASELINE};

@@ -15,7 +15,8 @@ import unittest
 
 import numpy
 
-from web import OtherPrograms, Prefix, WAIT_S, SCREENSHOTS, Web, joined_or_missing, kill, true_objects
+from programs import WAIT_S
+from web import OtherPrograms, Prefix, SCREENSHOTS, Web, joined_or_missing, kill, true_objects
 
 try:
     from selenium import webdriver
@@ -378,7 +379,7 @@ class Page(Web):
 
     def test_recordings_can_be_kept_and_fetched(self):
         self.open()
-        self.start("parallax-recorder", stderr=subprocess.DEVNULL)
+        self.start_service("parallax-recorder", stderr=subprocess.DEVNULL)
         self.until(lambda: os.path.exists(f"{self.directory}/r"))
         for _ in range(6):  # what the recorder has by then depends on the machine
             self.press("r")

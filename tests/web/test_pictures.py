@@ -10,7 +10,8 @@ import unittest
 import numpy
 import parallax_stereo
 
-from web import BINARIES, WAIT_S, SCREENSHOTS, Web, joined_or_missing, true_objects
+from programs import BINARIES, WAIT_S
+from web import SCREENSHOTS, Web, joined_or_missing, true_objects
 
 RATE_HZ = 6
 BEGIN_S, END_S = 13, 16  # of the drive; the camera comes by once a minute

@@ -20,7 +20,8 @@ import numpy
 import websocket
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from web import BINARIES, WAIT_S, Web, kill, unpack
+from programs import BINARIES, WAIT_S, setting_options
+from web import Web, kill, unpack
 
 SLOW_BYTES_PER_S = 2_500_000  # app/web/viewer.h
 
@@ -167,7 +168,7 @@ class Http(Web):
 
     def test_beyond_this_machine_a_token_is_needed(self):
         def refused(*settings):
-            words = [word for each in [*self.settings, *settings] for word in ("--set", each)]
+            words = setting_options([*self.settings, *settings])
             result = subprocess.run([BINARIES / "parallax-web", *words], capture_output=True, text=True)
             self.assertEqual(result.returncode, 78, result.stderr)
             return result.stderr
@@ -304,7 +305,7 @@ class Http(Web):
         client = self.viewer("left")
         client.send(json.dumps({"keep": 1}))
         self.assertIn("no flight recorder", self.answer(client, lambda message: "kept" in message)["kept"]["error"])
-        self.start("parallax-recorder", stderr=subprocess.DEVNULL)
+        self.start_service("parallax-recorder", stderr=subprocess.DEVNULL)
         self.until(lambda: os.path.exists(f"{self.directory}/r"))
         for _ in range(6):  # what it has by then depends on the machine
             for _ in range(20):

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixture of the tests of parallax-web: it, a real parallaxd on the synthetic scene, and clients of its socket."""
 import contextlib
-import ctypes
 import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import socket
 import socketserver
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import unittest
+
+from programs import BINARIES, SKIPPED, WAIT_S, Programs, setting_options
 
 try:
     import numpy.testing  # here: imports by several threads at once fail at times (CPython issue 106176)
@@ -24,19 +22,10 @@ try:
     import websocket
 except ImportError as missing:
     print(f"skipped: {missing}; ./dev setup --all installs it")
-    sys.exit(77)
+    sys.exit(SKIPPED)
 
-BINARIES = pathlib.Path(os.environ["PLX_BINARY_DIR"]) / "bin"
 SCREENSHOTS = BINARIES.parent.parent / "screenshots"
-WAIT_S = float(os.environ.get("PLX_TEST_PATIENCE_S", 120))  # until it is clear that what is expected never happens
 FORMS = {"u8": numpy.uint8, "u16": numpy.uint16, "u32": numpy.uint32}
-
-
-_libc = ctypes.CDLL(None)
-
-
-def _end_with_test():
-    _libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def unpack(message):
@@ -159,34 +148,25 @@ class PrefixHandler(socketserver.StreamRequestHandler):
                 service.sendall(chunk)
 
 
-class Web(unittest.TestCase):
+class Web(Programs):
     def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="plx-web-")
-        self.addCleanup(shutil.rmtree, self.directory)
-        self.socket = f"{self.directory}/s"
+        super().setUp()
         self.settings = [f"publish.socket={self.socket}", f"blackbox.directory={self.directory}/blackbox",
                          f"recorder.directory={self.directory}/recordings", f"recorder.socket={self.directory}/r"]
         os.mkdir(f"{self.directory}/recordings")
 
-    def start(self, program, *settings, **options):
-        words = (word for setting in [*self.settings, *settings] for word in ("--set", setting))
-        process = subprocess.Popen([BINARIES / program, *words], preexec_fn=_end_with_test, **options)
-        self.addCleanup(self.end, process)
-        return process
-
-    @staticmethod
-    def end(process):
-        process.kill()
-        process.wait()
+    def start_service(self, program, *settings, **options):
+        return self.start(program, *setting_options([*self.settings, *settings]), **options)
 
     def start_daemon(self, *settings):
-        return self.start("parallaxd", "backend=cpu", "publish.right=true", "match.disparities=64", "match.paths=4", "source.width=320",
-                          "source.height=240", "source.rate_hz=20", *settings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self.start_service("parallaxd", "backend=cpu", "publish.right=true", "match.disparities=64", "match.paths=4",
+                                  "source.width=320", "source.height=240", "source.rate_hz=20", *settings, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
 
     def start_web(self, *settings, port=0):
         log = f"{self.directory}/web.log"
         with open(log, "w") as out:
-            process = self.start("parallax-web", f"web.listen=127.0.0.1:{port}", *settings, stderr=out)
+            process = self.start_service("parallax-web", f"web.listen=127.0.0.1:{port}", *settings, stderr=out)
         self.until(lambda: "page is at" in pathlib.Path(log).read_text() or process.poll() is not None)
         self.assertIsNone(process.poll(), pathlib.Path(log).read_text())
         self.port = int(re.search(r"127\.0\.0\.1:(\d+)", pathlib.Path(log).read_text())[1])

@@ -45,15 +45,14 @@ static int64_t floor_divide(int64_t value, int64_t by)
     return value >= 0 ? value / by : -((-value + by - 1) / by);
 }
 
-/* Disparity of a pixel above infinity; UNKNOWN if it has none or no partner, or lies on a veil. */
+/* Disparity of a pixel above infinity; UNKNOWN if it has none or lies on a veil. */
 static int pixel_value(const struct column *c, int x, int y)
 {
     if (x >= c->disparity->width || y >= c->disparity->height)
         return UNKNOWN;
     const uint16_t *row = plx_row(c->disparity, y);
     const int64_t d = row[x] - (int64_t)c->mask->infinity;
-    const int64_t partner = 16 * ((int64_t)x - c->mask->min_disparity) - row[x]; /* its column in the right picture, 1/16 px */
-    if (row[x] == 0xFFFF || partner < 16 * -4 || partner > 16 * ((int64_t)c->disparity->width - 1 + 4))
+    if (row[x] == 0xFFFF)
         return UNKNOWN;
     if (x >= 3 && x + 3 < c->disparity->width && row[x - 3] != 0xFFFF && row[x + 3] != 0xFFFF &&
         llabs((int64_t)row[x - 3] - row[x + 3]) * c->mask->focal_px > 60 * d)
@@ -236,8 +235,25 @@ static int farthest_ground(const struct column *c)
     return least;
 }
 
+/* Takes out the stixels whose partner lies more than 4 px outside the right picture; returns how many are left. *ret_free: at
+ * least the nearest of all that blocks. */
+static int drop_unconfirmed(const struct column *c, struct plx_stixel *found, int count, int *ret_free)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        const int64_t x = 4 * c->x + 2 - (int64_t)c->mask->min_disparity;
+        const int64_t partner = 16 * x - c->mask->infinity - found[i].disparity; /* its column there, 1/16 px */
+        if (found[i].foot_mm <= 1900 && found[i].near_disparity > *ret_free)
+            *ret_free = found[i].near_disparity;
+        if (partner >= 16 * -4 && partner <= 16 * ((int64_t)c->disparity->width - 1 + 4))
+            found[kept++] = found[i];
+    }
+    return kept;
+}
+
 /* Selection sort, which keeps the order of equals: the nearest 8, the lower one first. */
-static void publish(struct plx_stixel *found, int count, int ground, struct plx_scan *ret_scan, struct plx_stixel *ret_stixels)
+static void publish(struct plx_stixel *found, int count, bool seen, int free_to, struct plx_scan *ret_scan,
+                    struct plx_stixel *ret_stixels)
 {
     int n = 0, nearest = 0;
     for (int i = 0; i < count; i++)
@@ -252,8 +268,7 @@ static void publish(struct plx_stixel *found, int count, int ground, struct plx_
         ret_stixels[n] = found[best];
         found[best].near_disparity = 0;
     }
-    *ret_scan = (struct plx_scan){(uint16_t)nearest, (uint16_t)(nearest > ground ? nearest : ground), n > 0 || ground < NOTHING,
-                                  (uint16_t)n};
+    *ret_scan = (struct plx_scan){(uint16_t)nearest, (uint16_t)free_to, n > 0 || seen, (uint16_t)n};
 }
 
 void oracle_columns(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_columns_params *params,
@@ -269,13 +284,16 @@ void oracle_columns(const struct plx_image *disparity, const struct plx_ground *
 
     for (c.x = 0; c.x < ret_scan->width; c.x++) {
         int count = 0, free_to = NOTHING;
+        bool seen = false;
         if (ground->valid || !params->mask.ground_needed) {
             look(&c);
             find_path(&c);
             count = find_stixels(&c, found);
             free_to = farthest_ground(&c);
+            seen = free_to < NOTHING;
+            count = drop_unconfirmed(&c, found, count, &free_to);
         }
-        publish(found, count, free_to, (struct plx_scan *)ret_scan->data + c.x, plx_row(ret_stixels, c.x));
+        publish(found, count, seen, free_to, (struct plx_scan *)ret_scan->data + c.x, plx_row(ret_stixels, c.x));
     }
     free(c.value);
     free(c.g);

@@ -90,23 +90,15 @@ PLX_BOTH int plx_thing_at(const struct plx_columns_params *params, int state)
     return PLX_DISPARITY_ONE * state + plx_columns_lift(params);
 }
 
-/* True if the partner of pixel X with disparity D lies so far outside the right picture, WIDTH columns, that no match confirms
- * D.
- */
-PLX_BOTH bool plx_partner_outside(const struct plx_mask_params *params, int width, int x, int d)
-{
-    const int partner = PLX_DISPARITY_ONE * (x - params->min_disparity) - d;
-    return partner < -PLX_PARTNER_MARGIN || partner > PLX_DISPARITY_ONE * (width - 1) + PLX_PARTNER_MARGIN;
-}
-
-/* The disparity of pixel X of ROW, WIDTH disparities relative to min_disparity, or INVALID on a veil and without a partner. */
+/* The disparity of pixel X of ROW, WIDTH disparities relative to min_disparity, or INVALID on a veil. */
 PLX_BOTH uint16_t plx_cell_pixel(const struct plx_columns_params *params, const uint16_t *row, int width, int x)
 {
     const uint16_t d = row[x];
     const bool inside = x >= PLX_VEIL_REACH && x + PLX_VEIL_REACH < width;
-    const bool veil =
-        d != PLX_DISPARITY_INVALID && inside && plx_is_veil(&params->mask, row[x - PLX_VEIL_REACH], d, row[x + PLX_VEIL_REACH]);
-    return veil || plx_partner_outside(&params->mask, width, x, d) ? PLX_DISPARITY_INVALID : d;
+    return d != PLX_DISPARITY_INVALID && inside &&
+                   plx_is_veil(&params->mask, row[x - PLX_VEIL_REACH], d, row[x + PLX_VEIL_REACH])
+               ? PLX_DISPARITY_INVALID
+               : d;
 }
 
 /* Element n / 2 of the n valid of PIXEL, sorted, above infinity; UNKNOWN if n < 3. Reorders PIXEL. Equal to sorting all 8, as

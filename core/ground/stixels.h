@@ -15,6 +15,7 @@
 #define PLX_PIECE_DRIFT 8     /* a piece's states are within 1 / 8 and 1 of that of its lowest cell */
 #define PLX_FREE_GAP 8        /* cells: ground seen beyond a longer gap is not known to be free */
 #define PLX_LOW_MM 400        /* a slope that ends below is ground */
+#define PLX_PARTNER_MARGIN 64 /* 1/16 px: so far outside the right picture a partner may lie */
 #define PLX_NEAREST_KEPT 8    /* of the nearest values, for the third nearest without outliers */
 #define PLX_MAX_HEIGHT_BITS 15
 #define PLX_MAX_HEIGHT_MM ((1 << PLX_MAX_HEIGHT_BITS) - 1)
@@ -25,7 +26,7 @@ struct plx_column {
     const struct plx_ground *ground;
     int x;                 /* its number */
     int rows;              /* of cells */
-    int height;            /* of the image, pixels */
+    int width, height;     /* of the image, pixels */
     const int16_t *value;  /* [rows] */
     const uint16_t *state; /* [rows] of the path */
 };
@@ -248,6 +249,15 @@ PLX_BOTH bool plx_stixel_blocks(const struct plx_stixel *stixel)
     return stixel->foot_mm + PLX_ROUGHNESS_MM <= PLX_BLOCKS_UM / 1000;
 }
 
+/* True if the partner of the stixel's middle lies in the right picture, or hardly outside: else no match confirms it. */
+PLX_BOTH bool plx_stixel_has_partner(const struct plx_column *column, const struct plx_stixel *stixel)
+{
+    const struct plx_mask_params *mask = &column->params->mask;
+    const int middle = PLX_COLUMN_WIDTH * column->x + PLX_COLUMN_WIDTH / 2;
+    const int partner = PLX_DISPARITY_ONE * (middle - mask->min_disparity) - (stixel->disparity + mask->infinity);
+    return partner >= -PLX_PARTNER_MARGIN && partner <= PLX_DISPARITY_ONE * (column->width - 1) + PLX_PARTNER_MARGIN;
+}
+
 /* Puts STIXEL among the COUNT of RET_STIXELS, nearest first, later ones behind equals; the farthest one beyond
  * PLX_COLUMN_STIXELS goes. Returns how many there are. */
 PLX_BOTH int plx_stixel_insert(struct plx_stixel stixel, int count, struct plx_stixel *ret_stixels)
@@ -285,10 +295,11 @@ PLX_BOTH int plx_column_free(const struct plx_column *column)
     return least;
 }
 
-/* The scan of a column of COUNT stixels: NEAREST, the disparity of the nearest that blocks, and GROUND, plx_column_free. */
-PLX_BOTH struct plx_scan plx_column_scan(int count, int nearest, int ground)
+/* The scan of a column of COUNT stixels: NEAREST, the disparity of the nearest that blocks, NEARER, the same with those that
+ * have no partner, which nothing behind is free for, and GROUND, plx_column_free. */
+PLX_BOTH struct plx_scan plx_column_scan(int count, int nearest, int nearer, int ground)
 {
-    const struct plx_scan scan = {(uint16_t)nearest, (uint16_t)(ground > nearest ? ground : nearest),
+    const struct plx_scan scan = {(uint16_t)nearest, (uint16_t)(ground > nearer ? ground : nearer),
                                   count > 0 || ground < PLX_SCAN_NOTHING_FREE, (uint16_t)count};
     return scan;
 }
@@ -299,17 +310,20 @@ PLX_BOTH void plx_column_publish(const struct plx_column *column, struct plx_sca
     const struct plx_stixel none = {0, 0, 0, 0, 0, 0, 0, 0};
     struct plx_stixel stixel;
     struct plx_piece piece;
-    int count = 0, nearest = 0, row = column->rows - 1;
+    int count = 0, nearest = 0, nearer = 0, row = column->rows - 1;
 
     for (int i = 0; i < PLX_COLUMN_STIXELS; i++)
         ret_stixels[i] = none;
     while (plx_piece_next(column, &row, &piece))
         if (plx_piece_measure(column, &piece, &stixel)) {
+            const int near = plx_stixel_blocks(&stixel) ? stixel.near_disparity : 0;
+            nearer = near > nearer ? near : nearer;
+            if (!plx_stixel_has_partner(column, &stixel))
+                continue;
+            nearest = near > nearest ? near : nearest;
             count = plx_stixel_insert(stixel, count, ret_stixels);
-            if (plx_stixel_blocks(&stixel) && stixel.near_disparity > nearest)
-                nearest = stixel.near_disparity;
         }
-    *ret_scan = plx_column_scan(count, nearest, plx_column_free(column));
+    *ret_scan = plx_column_scan(count, nearest, nearer, plx_column_free(column));
 }
 
 /* True if ground is needed and none is found: everything would look like a thing. */

@@ -141,7 +141,8 @@ static void publish(const struct job *job, const struct worker *worker, int x)
 {
     struct plx_scan *scan = (struct plx_scan *)job->scan->data + x;
     const int16_t *value = job->scratch->value + (size_t)x * (size_t)job->rows;
-    const struct plx_column column = {job->params, job->ground, x, job->rows, job->disparity->height, value, worker->state};
+    const struct plx_column column = {job->params, job->ground,  x, job->rows, job->disparity->width, job->disparity->height,
+                                      value,       worker->state};
     const struct plx_path path = {job->rows,          job->params->disparities, plx_columns_lift(job->params),
                                   job->ground->valid, job->scratch->thing_cost, value,
                                   worker->ground,     worker->ground_cost,      worker->p};

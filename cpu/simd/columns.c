@@ -7,14 +7,13 @@ INLINE void drop_veils(const struct plx_columns_params *params, const uint16_t *
 {
     const int focal = params->mask.focal_px, infinity = params->mask.infinity;
 
-    for (int x = 0; x < width; x++)
-        out[x] = (uint16_t)(plx_partner_outside(&params->mask, width, x, row[x]) ? (int)PLX_DISPARITY_INVALID : row[x]);
+    memcpy(out, row, (size_t)width * sizeof *row);
     for (int x = PLX_VEIL_REACH; x < width - PLX_VEIL_REACH; x++) {
         const int left = row[x - PLX_VEIL_REACH], d = row[x], right = row[x + PLX_VEIL_REACH];
         const int step = left > right ? left - right : right - left;
         const int sides = (left != (int)PLX_DISPARITY_INVALID) & (right != (int)PLX_DISPARITY_INVALID);
         const int veil = sides & (step * focal > PLX_VEIL_SLOPE * (d - infinity)); /* no branch: it is vectorized */
-        out[x] = (uint16_t)(veil ? (int)PLX_DISPARITY_INVALID : (int)out[x]);
+        out[x] = (uint16_t)(veil ? (int)PLX_DISPARITY_INVALID : d);
     }
 }
 

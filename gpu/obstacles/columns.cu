@@ -45,8 +45,7 @@ static __device__ __forceinline__ int cell_value(const columns_args &a, int x, i
             const int d = near[i + PLX_VEIL_REACH];
             const bool inside = left + i >= PLX_VEIL_REACH && left + i + PLX_VEIL_REACH < width;
             const bool veil = inside && plx_is_veil(&a.params.mask, near[i], d, near[i + 2 * PLX_VEIL_REACH]);
-            const bool known = exists && left + i < width && !veil && !plx_partner_outside(&a.params.mask, width, left + i, d);
-            pixel[PLX_CELL_WIDTH * j + i] = (uint16_t)(known ? d : (int)PLX_DISPARITY_INVALID);
+            pixel[PLX_CELL_WIDTH * j + i] = (uint16_t)(exists && left + i < width && !veil ? d : (int)PLX_DISPARITY_INVALID);
         }
     }
     return plx_cell_median(&a.params, pixel);
@@ -114,7 +113,9 @@ template <int N> static __global__ void __launch_bounds__(32 * MOST_WARPS) colum
     __syncwarp();
     plx_trace_path(path);
     uint16_t *free_memory = (uint16_t *)ground_cost; /* the path is known */
-    plx_warp_publish({{&a.params, &ground, x, a.rows, a.disparity.height, value, state}, free_memory, free_memory + a.rows},
+    plx_warp_publish({{&a.params, &ground, x, a.rows, a.disparity.width, a.disparity.height, value, state},
+                      free_memory,
+                      free_memory + a.rows},
                      &a.ret_scan[x], a.ret_stixels.row(x));
 }
 

@@ -174,7 +174,7 @@ static __device__ __forceinline__ void plx_warp_publish(const struct plx_warp_co
     const int lane = threadIdx.x % 32;
     struct plx_stixel mine = {}, stixel;
     struct plx_piece piece;
-    int count = 0, nearest = 0, row = column.rows - 1;
+    int count = 0, nearest = 0, nearer = 0, row = column.rows - 1;
 
     plx_find_supports(w);
     PLX_UNROLL(1)
@@ -185,16 +185,20 @@ static __device__ __forceinline__ void plx_warp_publish(const struct plx_warp_co
             const int d = plx_warp_median(w.supporting, piece, support), near = plx_warp_near(w.blocking, piece, d);
             holds = plx_piece_describe(&column, &piece, support, d, near, &stixel);
         }
-        if (holds) {
+        if (!holds)
+            continue;
+        const int near = plx_stixel_blocks(&stixel) ? stixel.near_disparity : 0;
+        nearer = max(nearer, near);
+        if (plx_stixel_has_partner(&column, &stixel)) {
+            nearest = max(nearest, near);
             count = plx_warp_insert(stixel, count, &mine);
-            nearest = plx_stixel_blocks(&stixel) ? max(nearest, (int)stixel.near_disparity) : nearest;
         }
     }
     if (lane < PLX_COLUMN_STIXELS)
         ret_stixels[lane] = mine;
     const int ground = plx_warp_free(column);
     if (lane == 0)
-        *ret_scan = plx_column_scan(count, nearest, ground);
+        *ret_scan = plx_column_scan(count, nearest, nearer, ground);
 }
 
 #endif

@@ -152,7 +152,7 @@ static void nothing_without_the_ground_it_needs(void **state)
         ((uint16_t *)disparity.data)[i] = 320;
     assert_int_equal(compare(&disparity, &none, &params, "ground needed"), 0);
     params.mask.ground_needed = false;
-    assert_int_equal(compare(&disparity, &none, &params, "ground not needed"), 12); /* the left 16 pixels have no partner */
+    assert_int_equal(compare(&disparity, &none, &params, "ground not needed"), 12); /* the left ones have no partner */
     test_image_free(&disparity);
 }
 

@@ -51,7 +51,7 @@ static const struct plx_word subpixel_words[] = {
 static const struct plx_word median_words[] = {
     {"none", PLX_MEDIAN_NONE}, {"3x3", PLX_MEDIAN_3X3}, {"valid_5x5", PLX_MEDIAN_VALID_5X5}, {NULL, 0}};
 
-static const struct plx_word record_words[] = {{"stixels", PLX_RECORDS_STIXELS}, {"regions", PLX_RECORDS_REGIONS}, {NULL, 0}};
+static const struct plx_word record_words[] = {{"regions", PLX_RECORDS_REGIONS}, {"stixels", PLX_RECORDS_STIXELS}, {NULL, 0}};
 static const struct plx_word motion_words[] = {{"visual", PLX_MOTION_VISUAL}, {"none", PLX_MOTION_NONE}, {NULL, 0}};
 
 const struct plx_key plx_keys[] = {
@@ -189,7 +189,7 @@ const struct plx_key plx_keys[] = {
     {"columns.enabled", "find stixels and the nearest thing of each column of pixels", FIELD(pipeline.columns)},
 
     {"obstacles.enabled", "find obstacles", FIELD(pipeline.obstacles)},
-    {"obstacles.records", "what an obstacle is made of: stixels (without columns: regions), or connected regions of the mask",
+    {"obstacles.records", "what an obstacle is: a connected region of the mask, or linked stixels (needs columns)",
      WORD(pipeline.obstacle.records, record_words)},
     {"obstacles.range_min_m", "nearest distance of an obstacle", FIELD(pipeline.obstacle.range_min_m)},
     {"obstacles.range_max_m", "farthest distance of an obstacle", FIELD(pipeline.obstacle.range_max_m)},

@@ -32,10 +32,12 @@ struct plx_gpu_accumulators {
 
 /* Scratch of stage records, each [stixels]. */
 struct plx_gpu_records {
-    uint32_t *parent; /* on the way to the name of its record */
-    uint32_t *area;   /* at its name: pixels of a record */
-    uint32_t *number; /* at its name: number of a record, 0 if it has gone */
-    uint64_t *order;  /* of the records that stay, in any order: ~area << 32 | name */
+    uint32_t *parent;                 /* on the way to the name of its record */
+    uint32_t *area;                   /* at its name: pixels of a record */
+    uint32_t *number;                 /* at its name: number of a record, 0 if it has gone */
+    uint32_t *linked;                 /* name of its record before narrow ones join */
+    struct plx_record_extent *extent; /* at that name */
+    uint64_t *order;                  /* of the records that stay, in any order: ~area << 32 | name */
 };
 
 struct plx_gpu {

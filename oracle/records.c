@@ -59,6 +59,45 @@ static void name_stixels(const struct plx_image *stixels, int64_t scale, int *na
     }
 }
 
+/* Gives a narrow record and the records beside it one name, the smallest; AREA: pixels by name, of the names as they are. */
+static void join_narrow(const struct plx_image *stixels, int64_t scale, const int *area, int min_area, int *name)
+{
+    const int count = 8 * stixels->height;
+    int *was = allocate((size_t)count, sizeof *was), *first = allocate((size_t)count, sizeof *first),
+        *last = allocate((size_t)count, sizeof *last);
+    bool changed = true;
+
+    for (int i = 0; i < count; i++) {
+        was[i] = name[i];
+        first[i] = count;
+    }
+    for (int i = 0; i < count; i++) {
+        first[was[i]] = i / 8 < first[was[i]] ? i / 8 : first[was[i]];
+        last[was[i]] = i / 8 > last[was[i]] ? i / 8 : last[was[i]];
+    }
+    while (changed) {
+        changed = false;
+        for (int a = 0; a < count; a++)
+            for (int b = a - a % 8 + 8; b < a - a % 8 + 16 && b < count; b++) {
+                const struct plx_stixel *p = stixel_of(stixels, a), *q = stixel_of(stixels, b);
+                const int end = p->y1 < q->y1 ? p->y1 : q->y1, begin = p->y0 > q->y0 ? p->y0 : q->y0;
+                const int u = was[a], v = was[b];
+                if (p->disparity > 0 && q->disparity > 0 && u != v && (last[u] - first[u] < 4 || last[v] - first[v] < 4) &&
+                    area[u] >= min_area && area[v] >= min_area && end - begin + 1 >= 8 &&
+                    abs(p->disparity - q->disparity) * scale <= 700 * (int64_t)p->disparity * q->disparity &&
+                    name[u] != name[v]) {
+                    name[u] = name[v] = name[u] < name[v] ? name[u] : name[v];
+                    changed = true;
+                }
+            }
+    }
+    for (int i = 0; i < count; i++)
+        name[i] = name[was[i]];
+    free(was);
+    free(first);
+    free(last);
+}
+
 static int64_t floor_divide(int64_t value, int64_t by)
 {
     return value >= 0 ? value / by : -((-value + by - 1) / by);
@@ -72,7 +111,9 @@ static int stixel_at(const struct plx_image *disparity, const struct plx_ground 
     int64_t g = floor_divide(ground->a * x + ground->b * y + ground->c, 65536) - params->infinity;
 
     g = g > 16383 ? 16383 : g < -16383 ? -16383 : g;
-    if (d == 0xFFFF || p < 1 || (ground->valid && ground->camera_height_um * (p - g) > (int64_t)p * params->max_height_um))
+    const int64_t height = ground->camera_height_um * (p - g); /* times p */
+    if (d == 0xFFFF || p < 1 ||
+        (ground->valid && (height > (int64_t)p * params->max_height_um || height < (int64_t)p * params->min_height_um)))
         return -1;
     for (int i = 8 * (x / 4); i < 8 * (x / 4) + 8; i++) {
         const struct plx_stixel *s = stixel_of(stixels, i);
@@ -96,6 +137,12 @@ void oracle_records(const struct plx_image *disparity, const struct plx_ground *
             const int stixel = stixel_at(disparity, ground, params, stixels, x, y);
             if (stixel >= 0)
                 area[name[stixel]]++;
+        }
+    join_narrow(stixels, params->depth_scale, area, params->min_area, name);
+    for (int i = 0; i < count; i++)
+        if (name[i] != i && area[i] > 0) {
+            area[name[i]] += area[i];
+            area[i] = 0;
         }
     for (;;) {
         int largest = -1;

@@ -25,6 +25,7 @@ static inline struct record_case record_case(uint64_t *seed, int index)
     ret.params = (struct plx_records_params){
         .depth_scale = random_below(seed, 8) ? 1000 + random_below(seed, 20000000) : PLX_RECORDS_MAX_SCALE,
         .infinity = mask->infinity,
+        .min_height_um = mask->min_height_um,
         .max_height_um = mask->max_height_um,
         .min_area = areas[random_below(seed, 5)],
     };

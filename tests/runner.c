@@ -39,7 +39,8 @@ void runner_create(struct plx_stages *stages, const struct plx_pipeline_params *
     }
 }
 
-void runner_create_for_scene(const struct plx_scene *scene, struct plx_stages **ret_stages, struct runner *ret_runner)
+void runner_create_for_scene(const struct plx_scene *scene, enum plx_record_source records, struct plx_stages **ret_stages,
+                             struct runner *ret_runner)
 {
     const struct plx_limits limits = {.width = scene->width, .height = scene->height, .disparities = 64};
     const struct plx_error_message none = {""};
@@ -47,7 +48,9 @@ void runner_create_for_scene(const struct plx_scene *scene, struct plx_stages **
 
     plx_pipeline_params_default(&params);
     params.match.disparities = 64;
-    params.dense = params.confidence = false;
+    params.obstacle.records = records;
+    params.dense = records == PLX_RECORDS_STIXELS;
+    params.confidence = false;
     const int result = plx_cpu_create(&limits, ret_stages);
     if (result < 0)
         give_up("CPU backend", result, &none);

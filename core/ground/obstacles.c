@@ -9,12 +9,13 @@
 
 #define LEAST_WIDTH_M 0.08 /* of an obstacle, with what matching adds */
 #define LEAST_HEIGHT_M 0.05
-#define LEAST_RISE_M 0.1     /* above min_height; a lower region is roughness of the ground */
-#define STANDS_WITHIN_M 0.15 /* above min_height: an obstacle that ends there stands on the ground */
-#define MOST_LOCKING 8.0     /* 1/16 px: half a pixel */
-#define LEAST_TEXTURE 16     /* mean square of left(x + 1) - left(x - 1) that refinement needs */
-#define LEAST_STRIPS 4       /* in widths of a strip: narrower regions have no separate sides */
-#define FATTENING_PX 2.5     /* matching widens an obstacle by this much at each side */
+#define LEAST_RISE_M 0.1        /* above min_height; a lower region is roughness of the ground */
+#define STANDS_WITHIN_M 0.15    /* above min_height: an obstacle that ends there stands on the ground */
+#define MOST_LOCKING 8.0        /* 1/16 px: half a pixel */
+#define LEAST_TEXTURE 16        /* mean square of left(x + 1) - left(x - 1) that refinement needs */
+#define LEAST_STRIPS 4          /* in widths of a strip: narrower regions have no separate sides */
+#define FATTENING_PX 2.5        /* matching widens an obstacle by this much at each side, */
+#define STIXEL_FATTENING_PX 3.3 /* and columns of 4 pixels by more */
 
 /* What turns disparities, 1/16 px relative to min_disparity, into metres. */
 struct geometry {
@@ -114,7 +115,8 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
     const double z = depth_at(geometry, interior), near = depth_at(geometry, near_disparity),
                  far = depth_at(geometry, far_disparity);
     const int columns = r->inner_x1 - r->inner_x0 + 1;
-    const double fattening = fmin(FATTENING_PX, columns / 4.0); /* of a narrow region half is left */
+    const double widened = params->records == PLX_RECORDS_STIXELS ? STIXEL_FATTENING_PX : FATTENING_PX;
+    const double fattening = fmin(widened, columns / 4.0); /* of a narrow region half is left */
     const double u0 = r->inner_x0 - 0.5 + fattening - c->cx, u1 = r->inner_x1 + 0.5 - fattening - c->cx;
     const double z0 = depth_at(geometry, left), z1 = depth_at(geometry, right);
     /* From side to side, each at its own depth: a wall along the way is as wide as it is long. */

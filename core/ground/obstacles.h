@@ -13,8 +13,8 @@
 
 /* What an obstacle is made of. */
 enum plx_record_source {
-    PLX_RECORDS_STIXELS, /* linked stixels, painted into the labels; regions if there are no stixels */
-    PLX_RECORDS_REGIONS  /* connected regions of the mask */
+    PLX_RECORDS_REGIONS, /* connected regions of the mask */
+    PLX_RECORDS_STIXELS  /* linked stixels; needs columns */
 };
 
 struct plx_obstacle_params {

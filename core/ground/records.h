@@ -6,7 +6,9 @@
  * 1. Stixel i of column X has the number 8 X + i. Two stixels of one column, or of neighbouring ones, are linked where they are
  *    near each other in rows and in depth (plx_stixels_link). A record is what is linked; its name is its smallest number.
  * 2. Each pixel belongs to the record of the first stixel of its column that it lies on (plx_stixel_holds), if there is one.
- * 3. Records with fewer than min_area pixels go. The others are numbered from 1 by area, the largest first, then by name.
+ * 3. Records with fewer than min_area pixels go. Of the others, one that is narrow joins those beside it (plx_stixels_join):
+ * the columns of a hedge step back and forth by more than those of a wall, from frame to frame too.
+ * 4. What is left is numbered from 1 by area, the largest first, then by name.
  */
 #ifndef PLX_CORE_GROUND_RECORDS_H
 #define PLX_CORE_GROUND_RECORDS_H
@@ -17,13 +19,20 @@
 #define PLX_LINK_GAP 4       /* rows between two stixels of one column that are linked */
 #define PLX_LINK_MM 300      /* depths that agree differ by at most so much, */
 #define PLX_LINK_PERMILLE 20 /* or by so much of the larger disparity */
+#define PLX_NARROW_COLUMNS 4 /* from the first to the last column of a narrow record */
+#define PLX_JOIN_MM 700      /* depths of a narrow record and of what it joins differ by at most so much */
 #define PLX_HOLD_STEP 12     /* 1/16 px, and a sixteenth of the stixel's disparity: from there a pixel lies on something else */
 
 struct plx_records_params {
     int64_t depth_scale; /* 16000 fx baseline, rounded: depth in mm = depth_scale / disparity; 1 .. PLX_RECORDS_MAX_SCALE */
     int infinity;        /* disparity of a point at infinity, plx_disparity_at_infinity */
-    int32_t max_height_um;
-    int min_area; /* pixels, from 1 */
+    int32_t min_height_um, max_height_um; /* above ground, of a pixel */
+    int min_area;                         /* pixels, from 1 */
+};
+
+/* What is known of a record before narrow ones join: its columns of stixels and its pixels. */
+struct plx_record_extent {
+    uint32_t first, last, area;
 };
 
 #define PLX_RECORDS_MAX_SCALE ((int64_t)1 << 40)
@@ -43,19 +52,41 @@ static inline bool plx_records_ok(const struct plx_image *disparity, const struc
            params->depth_scale <= PLX_RECORDS_MAX_SCALE && params->min_area >= 1;
 }
 
-/* True if the depths at disparities A and B differ by at most PLX_LINK_MM, or the disparities by at most PLX_LINK_PERMILLE. */
-PLX_BOTH bool plx_depths_agree(int64_t depth_scale, int a, int b)
+/* True if the depths at disparities A and B differ by at most MM. */
+PLX_BOTH bool plx_depths_within(int64_t depth_scale, int a, int b, int mm)
 {
-    const int64_t step = a > b ? a - b : b - a, larger = a > b ? a : b;
-    return step * depth_scale <= PLX_LINK_MM * (int64_t)a * b || 1000 * step <= PLX_LINK_PERMILLE * larger;
+    const int64_t step = a > b ? a - b : b - a;
+    return step * depth_scale <= mm * (int64_t)a * b;
+}
+
+/* Common rows of two stixels; below 1: 1 minus the rows from the last of the one to the first of the other. */
+PLX_BOTH int plx_common_rows(const struct plx_stixel *a, const struct plx_stixel *b)
+{
+    return (a->y1 < b->y1 ? a->y1 : b->y1) - (a->y0 > b->y0 ? a->y0 : b->y0) + 1;
 }
 
 /* True if A and B belong to one record; SAME: they are of one column, else of neighbouring ones. */
 PLX_BOTH bool plx_stixels_link(int64_t depth_scale, const struct plx_stixel *a, const struct plx_stixel *b, bool same)
 {
-    const int begin = a->y0 > b->y0 ? a->y0 : b->y0, end = a->y1 < b->y1 ? a->y1 : b->y1;
-    const bool near = same ? begin - end <= PLX_LINK_GAP : end - begin + 1 >= PLX_LINK_ROWS;
-    return a->disparity > 0 && b->disparity > 0 && near && plx_depths_agree(depth_scale, a->disparity, b->disparity);
+    const int64_t step = a->disparity > b->disparity ? a->disparity - b->disparity : b->disparity - a->disparity;
+    const int64_t larger = a->disparity > b->disparity ? a->disparity : b->disparity;
+    return a->disparity > 0 && b->disparity > 0 && plx_common_rows(a, b) >= (same ? 1 - PLX_LINK_GAP : PLX_LINK_ROWS) &&
+           (plx_depths_within(depth_scale, a->disparity, b->disparity, PLX_LINK_MM) ||
+            1000 * step <= PLX_LINK_PERMILLE * larger);
+}
+
+/* True if A and B, of neighbouring columns, make one of two records, one of which is narrow. */
+PLX_BOTH bool plx_stixels_join(int64_t depth_scale, const struct plx_stixel *a, const struct plx_stixel *b)
+{
+    return a->disparity > 0 && b->disparity > 0 && plx_common_rows(a, b) >= PLX_LINK_ROWS &&
+           plx_depths_within(depth_scale, a->disparity, b->disparity, PLX_JOIN_MM);
+}
+
+/* True if the records A and B may become one by a pair of their stixels. */
+PLX_BOTH bool plx_records_may_join(const struct plx_record_extent *a, const struct plx_record_extent *b, uint32_t min_area)
+{
+    const bool narrow = a->last - a->first < PLX_NARROW_COLUMNS || b->last - b->first < PLX_NARROW_COLUMNS;
+    return narrow && a->area >= min_area && b->area >= min_area;
 }
 
 /* True if pixel (X, Y) with disparity D, relative to min_disparity, lies on STIXEL of its column. */
@@ -69,7 +100,8 @@ PLX_BOTH bool plx_stixel_holds(const struct plx_stixel *stixel, const struct plx
     if (!ground->valid)
         return true;
     const int g = plx_cell_clamp(((ground->a * x + ground->b * y + ground->c) >> 16) - params->infinity, PLX_CELL_LIMIT);
-    return (int64_t)ground->camera_height_um * (here - g) <= (int64_t)here * params->max_height_um;
+    const int64_t above = (int64_t)ground->camera_height_um * (here - g);
+    return above >= (int64_t)here * params->min_height_um && above <= (int64_t)here * params->max_height_um;
 }
 
 /* What a stixel says of a record that has NUMBER, from 1, or 0 where it has gone. */

@@ -191,6 +191,7 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
     pipeline->records_params = (struct plx_records_params){
         .depth_scale = (int64_t)fmin(fmax(round(16000 * c->fx * c->baseline_m), 1), (double)PLX_RECORDS_MAX_SCALE),
         .infinity = pipeline->columns_params.mask.infinity,
+        .min_height_um = pipeline->columns_params.mask.min_height_um,
         .max_height_um = pipeline->columns_params.mask.max_height_um,
         .min_area = params->obstacle.min_area,
     };
@@ -252,6 +253,8 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     if (!pipeline)
         return PLX_ERR_NOMEM;
     pipeline->params = *params;
+    if (!params->columns)
+        pipeline->params.obstacle.records = PLX_RECORDS_REGIONS;
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
     plx_calibration_info(calibration, &pipeline->calibration);
     prepare_ground(pipeline);

@@ -136,7 +136,7 @@ static inline bool temporal_on(const struct plx_pipeline *pipeline)
 
 static inline bool has_stixel_records(const struct plx_pipeline_params *params)
 {
-    return params->obstacles && params->columns && params->obstacle.records == PLX_RECORDS_STIXELS;
+    return params->obstacles && params->obstacle.records == PLX_RECORDS_STIXELS;
 }
 
 static inline bool has_dense(const struct plx_pipeline_params *params)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MARGIN_PX 8.0 /* matching and opening leave so much between two surfaces, or widen the nearer one so much */
+#define APART_M 2.0   /* parts of one hedge are less far apart in depth: they do not pass before each other */
 #define FRAMES 8      /* over which a reach is a mean */
 
 static double depth_of(const struct plx_obstacle *obstacle)
@@ -37,7 +38,7 @@ static struct block block_of(const struct plx_calibration_info *calibration, con
  * their disparities differ. */
 static bool covers(const struct block *near, const struct block *far)
 {
-    return near->far_m < far->near_m && near->top < far->bottom && far->top < near->bottom &&
+    return near->far_m + APART_M < far->near_m && near->top < far->bottom && far->top < near->bottom &&
            far->left <= near->right + MARGIN_PX && far->right >= near->left - (near->disparity - far->disparity) - MARGIN_PX;
 }
 

@@ -44,7 +44,10 @@ void plx_track_noise(const struct plx_track_camera *camera, const struct plx_cal
     for (int i = 0; i < 9; i++)
         ret_noise[i] = ray[i / 3] * ray[i % 3];
     for (int i = 0; i < 3; i++) {
-        const double wander = wander_of(fmax(size->m[i], now[i])), change = CHANGE_SHARE * (now[i] - size->m[i]);
+        /* What is deep is no face: its centre wanders across as much. */
+        const double across_m = i == 0 ? fmax(size->m[2], now[2]) : 0;
+        const double wander = wander_of(fmax(fmax(size->m[i], now[i]), across_m)),
+                     change = CHANGE_SHARE * (now[i] - size->m[i]);
         ret_noise[4 * i] += across * across + (camera->known ? share * (wander * wander + change * change) : 0);
     }
 }
@@ -65,8 +68,15 @@ static void position_of(const struct plx_obstacle *obstacle, double ret_position
 bool plx_track_locate(const struct plx_track *track, const struct plx_calibration_info *calibration,
                       const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double ret_position[3])
 {
+    const double lost_s = (double)track->lost_ns / PLX_NS_PER_S;
+    const double stands = track->state.position[0] - track->state.velocity[0] * lost_s, seen = (double)obstacle->position_m[0];
+
     position_of(obstacle, ret_position);
-    return plx_track_sides_locate(&track->sides, calibration, obstacle, cover, &ret_position[0]);
+    const bool located = plx_track_sides_locate(&track->sides, calibration, obstacle, cover, &ret_position[0]);
+    /* Sides may be those of other parts of the same hedge: most things stand, and this one too if its centroid says so. */
+    if (!track->moving && located && fabs(seen - stands) < fabs(ret_position[0] - stands))
+        ret_position[0] = seen;
+    return located;
 }
 
 static void begin_shape(struct plx_track *track, const struct plx_calibration_info *calibration,

@@ -20,10 +20,11 @@
 #define GATE_SIGMAS 5.0
 #define LEAST_GATE_M 0.3           /* nearer ones match however sure the prediction is, */
 #define LEAST_OVERLAP 0.4          /* and so do those whose boxes share that much */
-#define OVERLAP_COST 10            /* of boxes that share nothing, as so many squared standard deviations */
+#define OVERLAP_COST 60            /* of boxes that share nothing, as so many squared standard deviations */
+#define OTHER_COST 20              /* of a thing that was not called moving and moves, or the reverse */
 #define PART_COST 2                /* of each side that a track has never seen: one that knows the whole thing goes before */
 #define HALF_EXTENT 0.5            /* of an extent: two centres that far apart may be the same thing */
-#define NO_MATCH FLT_MAX           /* cost of a pair outside the gate */
+#define NO_MATCH FLT_MAX           /* cost of a pair outside the gate; NO_MATCH + OTHER_COST is the same */
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
 #define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
 #define NEAREST_M 0.05             /* smallest extrapolated distance to the camera */
@@ -77,35 +78,45 @@ static double gap_along(const struct plx_track *track, const struct plx_obstacle
     return gap > 0 ? gap : 0;
 }
 
-/* Squared distance in standard deviations, what the boxes do not share, and unknown sides; NO_MATCH beyond the gate. */
-static float pair_cost(const struct plx_tracks *tracks, const struct plx_track *track,
-                       const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
-                       const struct plx_track_cover *cover)
+/* Squared distance in standard deviations, what the boxes do not share, and unknown sides; NO_MATCH beyond the gate. PREDICTED:
+ * the track where it would be now. */
+static float cost_at(const struct plx_tracks *tracks, const struct plx_track *predicted,
+                     const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
+                     const struct plx_track_cover *cover)
 {
-    const double gate = tracks->params.gate_m, ahead = gap_along(track, obstacle, 2);
+    const double gate = tracks->params.gate_m, ahead = gap_along(predicted, obstacle, 2);
     double noise[9], position[3];
 
     if (!(ahead <= gate)) /* most pairs */
         return NO_MATCH;
-    const double sideways = gap_along(track, obstacle, 0), down = gap_along(track, obstacle, 1);
+    const double sideways = gap_along(predicted, obstacle, 0), down = gap_along(predicted, obstacle, 1);
     const double gap = sqrt(sideways * sideways + down * down + ahead * ahead);
     if (!(gap <= gate))
         return NO_MATCH;
-    plx_track_locate(track, calibration, obstacle, cover, position);
-    plx_track_noise(&tracks->camera, calibration, obstacle, &track->size, 1, noise);
-    const double sigmas = plx_track_state_distance(&track->state, position, noise);
-    const double overlap = plx_track_overlap(track, calibration, obstacle, cover);
+    plx_track_locate(predicted, calibration, obstacle, cover, position);
+    plx_track_noise(&tracks->camera, calibration, obstacle, &predicted->size, 1, noise);
+    const double sigmas = plx_track_state_distance(&predicted->state, position, noise);
+    const double overlap = plx_track_overlap(predicted, calibration, obstacle, cover);
     if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
         return NO_MATCH;
-    return (float)(sigmas + OVERLAP_COST * (1 - overlap) + PART_COST * plx_track_unknown_sides(track));
+    return (float)(sigmas + OVERLAP_COST * (1 - overlap) + PART_COST * plx_track_unknown_sides(predicted));
 }
 
+/* A track may stand or move, whatever its filter has made of a part of it that came or went: the better of both. */
 static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_info *calibration,
                        const struct plx_obstacle *obstacle, int count)
 {
-    for (int t = 0; t < tracks->count; t++)
-        for (int k = 0; k < count; k++)
-            tracks->cost[t][k] = pair_cost(tracks, &tracks->track[t], calibration, &obstacle[k], &tracks->cover[k]);
+    for (int t = 0; t < tracks->count; t++) {
+        const struct plx_track *moves = &tracks->track[t];
+        struct plx_track stands = *moves;
+        for (int i = 0; i < 3; i++)
+            stands.state.position[i] -= moves->state.velocity[i] * (double)moves->lost_ns / PLX_NS_PER_S;
+        for (int k = 0; k < count; k++) {
+            const float move = cost_at(tracks, moves, calibration, &obstacle[k], &tracks->cover[k]);
+            const float stand = cost_at(tracks, &stands, calibration, &obstacle[k], &tracks->cover[k]);
+            tracks->cost[t][k] = moves->moving ? fminf(move, stand + OTHER_COST) : fminf(stand, move + OTHER_COST);
+        }
+    }
 }
 
 /* Matches each track and obstacle that are each other's nearest among those that are free; false if there are none. */

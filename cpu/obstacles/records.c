@@ -13,10 +13,12 @@
 
 /* By number of the stixel; a record's at its name. */
 struct plx_records_scratch {
-    uint32_t *parent; /* on the way to the name of its record */
-    uint32_t *area;   /* pixels */
-    uint32_t *number; /* of its record, 0 if that has gone */
-    uint64_t *order;  /* of the records that stay: ~area << 32 | name */
+    uint32_t *parent;                 /* on the way to the name of its record */
+    uint32_t *area;                   /* pixels */
+    uint32_t *number;                 /* of its record, 0 if that has gone */
+    uint32_t *linked;                 /* name of its record before narrow ones join */
+    struct plx_record_extent *extent; /* at that name */
+    uint64_t *order;                  /* of the records that stay: ~area << 32 | name */
 };
 
 int plx_records_scratch_create(const struct plx_limits *limits, struct plx_records_scratch **ret_scratch)
@@ -28,8 +30,10 @@ int plx_records_scratch_create(const struct plx_limits *limits, struct plx_recor
     s->parent = malloc(count * sizeof *s->parent);
     s->area = malloc(count * sizeof *s->area);
     s->number = malloc(count * sizeof *s->number);
+    s->linked = malloc(count * sizeof *s->linked);
+    s->extent = malloc(count * sizeof *s->extent);
     s->order = malloc(count * sizeof *s->order);
-    if (!s->parent || !s->area || !s->number || !s->order) {
+    if (!s->parent || !s->area || !s->number || !s->linked || !s->extent || !s->order) {
         plx_records_scratch_destroy(s);
         return PLX_ERR_NOMEM;
     }
@@ -44,6 +48,8 @@ void plx_records_scratch_destroy(struct plx_records_scratch *scratch)
     free(scratch->parent);
     free(scratch->area);
     free(scratch->number);
+    free(scratch->linked);
+    free(scratch->extent);
     free(scratch->order);
     free(scratch);
 }
@@ -102,7 +108,7 @@ static void link_stixels(const struct job *job)
             link_stixel(job, column, next, (uint32_t)x * PLX_COLUMN_STIXELS, i);
     }
     for (uint32_t i = 0; i < count; i++)
-        parent[i] = find(parent, i);
+        job->scratch->linked[i] = parent[i] = find(parent, i);
 }
 
 /* Writes into LABEL, for the pixels of row Y in column X, the number of their stixel from 1, or 0. */
@@ -142,6 +148,37 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Columns and pixels of each record. */
+static void measure_extents(const struct job *job, uint32_t count)
+{
+    const struct plx_records_scratch *s = job->scratch;
+
+    for (uint32_t i = 0; i < count; i++)
+        s->extent[i] = (struct plx_record_extent){UINT32_MAX, 0, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        struct plx_record_extent *extent = &s->extent[s->linked[i]];
+        const uint32_t x = i / PLX_COLUMN_STIXELS;
+        extent->first = x < extent->first ? x : extent->first;
+        extent->last = x; /* columns come in order */
+        extent->area += s->area[i];
+    }
+}
+
+/* Joins narrow records to those beside them, by pairs of stixels of column X and the next. */
+static void join_column(const struct job *job, uint32_t x)
+{
+    const struct plx_records_scratch *s = job->scratch;
+    const struct plx_stixel *column = plx_row(job->stixels, (int)x), *next = plx_row(job->stixels, (int)x + 1);
+
+    for (uint32_t i = 0; i < PLX_COLUMN_STIXELS && column[i].disparity > 0; i++)
+        for (uint32_t k = 0; k < PLX_COLUMN_STIXELS && next[k].disparity > 0; k++) {
+            const uint32_t a = s->linked[x * PLX_COLUMN_STIXELS + i], b = s->linked[(x + 1) * PLX_COLUMN_STIXELS + k];
+            if (a != b && plx_records_may_join(&s->extent[a], &s->extent[b], (uint32_t)job->params->min_area) &&
+                plx_stixels_join(job->params->depth_scale, &column[i], &next[k]))
+                merge(s->parent, a, b);
+        }
+}
+
 /* Numbers the records, and returns how many there are. */
 static uint32_t number_records(const struct job *job)
 {
@@ -149,10 +186,15 @@ static uint32_t number_records(const struct job *job)
     const uint32_t count = (uint32_t)job->columns * PLX_COLUMN_STIXELS;
     uint32_t records = 0;
 
+    measure_extents(job, count);
+    for (int x = 0; x + 1 < job->columns; x++)
+        join_column(job, (uint32_t)x);
+    for (uint32_t i = 0; i < count; i++)
+        s->area[i] = s->number[i] = 0;
     for (uint32_t i = 0; i < count; i++) {
-        s->number[i] = 0;
-        if (s->parent[i] != i)
-            s->area[s->parent[i]] += s->area[i];
+        s->parent[i] = find(s->parent, i);
+        if (s->linked[i] == i)
+            s->area[s->parent[i]] += s->extent[i].area;
     }
     for (uint32_t i = 0; i < count; i++)
         if (s->parent[i] == i && s->area[i] >= (uint32_t)job->params->min_area)

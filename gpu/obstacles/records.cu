@@ -52,14 +52,14 @@ static __global__ void __launch_bounds__(LINK_THREADS) link_kernel(records_args 
     plx_grid_wait();
     for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS) {
         a.at.parent[i] = i;
-        a.at.area[i] = 0;
+        a.at.extent[i] = {UINT32_MAX, 0, 0};
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS)
         link_stixel(a, i, count);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS)
-        a.at.parent[i] = plx_find(a.at.parent, i);
+        a.at.linked[i] = a.at.parent[i] = plx_find(a.at.parent, i);
 }
 
 /* Index in SHARED, the block's stixels, of the one that pixel (X, Y) lies on; below 0 if there is none. */
@@ -93,7 +93,7 @@ template <bool WRITE> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     if (thread < BLOCK_STIXELS) {
         const bool exists = first + thread < (uint32_t)a.columns * PLX_COLUMN_STIXELS;
         stixel[thread] = exists ? *stixel_of(a, first + thread) : plx_stixel{};
-        name[thread] = exists ? a.at.parent[first + thread] : 0;
+        name[thread] = !exists ? 0 : WRITE ? a.at.parent[first + thread] : a.at.linked[first + thread];
         number[thread] = WRITE && exists ? a.at.number[name[thread]] : 0;
         area[thread] = 0;
     }
@@ -116,10 +116,28 @@ template <bool WRITE> static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
         atomicAdd(&area[before], run);
     __syncthreads();
     if (thread < BLOCK_STIXELS && area[thread] > 0)
-        atomicAdd(&a.at.area[name[thread]], area[thread]);
+        atomicAdd(&a.at.extent[name[thread]].area, area[thread]);
 }
 
-/* Grid: one block, a thread each 1024th stixel. Ranks the COUNT records that stay by comparing each with all. */
+/* Joins the record of stixel I, if it or the other one is narrow, to those of the stixels of the next column. */
+static __device__ __forceinline__ void join_stixel(const records_args &a, uint32_t i, uint32_t count)
+{
+    const struct plx_stixel mine = *stixel_of(a, i);
+    const uint32_t next = i / PLX_COLUMN_STIXELS * PLX_COLUMN_STIXELS + PLX_COLUMN_STIXELS, own = a.at.linked[i];
+
+    if (mine.disparity == 0)
+        return;
+    for (uint32_t k = next; k < min(next + PLX_COLUMN_STIXELS, count); k++) {
+        const struct plx_stixel other = *stixel_of(a, k);
+        const uint32_t beside = a.at.linked[k];
+        if (beside != own && plx_stixels_join(a.params.depth_scale, &mine, &other) &&
+            plx_records_may_join(&a.at.extent[own], &a.at.extent[beside], (uint32_t)a.params.min_area))
+            plx_merge(a.at.parent, own, beside);
+    }
+}
+
+/* Grid: one block, a thread each 1024th stixel. Lets narrow records join, and ranks those that stay by comparing each with
+ * all. */
 static __global__ void __launch_bounds__(LINK_THREADS) number_kernel(records_args a)
 {
     __shared__ uint32_t records;
@@ -128,12 +146,25 @@ static __global__ void __launch_bounds__(LINK_THREADS) number_kernel(records_arg
     if (threadIdx.x == 0)
         records = 0;
     plx_grid_wait();
-    __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS) {
-        a.at.number[i] = 0;
+        atomicMin(&a.at.extent[a.at.linked[i]].first, i / PLX_COLUMN_STIXELS);
+        atomicMax(&a.at.extent[a.at.linked[i]].last, i / PLX_COLUMN_STIXELS);
+        a.at.area[i] = a.at.number[i] = 0;
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS)
+        join_stixel(a, i, count);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS)
+        a.at.parent[i] = plx_find(a.at.parent, i);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS)
+        if (a.at.extent[i].area > 0)
+            atomicAdd(&a.at.area[a.at.parent[i]], a.at.extent[i].area);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS)
         if (a.at.parent[i] == i && a.at.area[i] >= (uint32_t)a.params.min_area)
             a.at.order[atomicAdd(&records, 1)] = (uint64_t)~a.at.area[i] << 32 | i;
-    }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < records; i += LINK_THREADS) {
         const uint64_t mine = a.at.order[i];
@@ -153,10 +184,10 @@ int plx_gpu_records_create(struct plx_gpu *gpu)
 {
     const size_t count = (size_t)plx_stixels_of(gpu->limits.width);
     struct plx_gpu_records *at = &gpu->records;
-    const struct plx_gpu_part parts[] = {{(void **)&at->order, count * sizeof *at->order},
-                                         {(void **)&at->parent, count * sizeof *at->parent},
-                                         {(void **)&at->area, count * sizeof *at->area},
-                                         {(void **)&at->number, count * sizeof *at->number}};
+    const struct plx_gpu_part parts[] = {
+        {(void **)&at->order, count * sizeof *at->order},   {(void **)&at->parent, count * sizeof *at->parent},
+        {(void **)&at->area, count * sizeof *at->area},     {(void **)&at->number, count * sizeof *at->number},
+        {(void **)&at->linked, count * sizeof *at->linked}, {(void **)&at->extent, count * sizeof *at->extent}};
     return plx_gpu_alloc_parts(gpu, parts, sizeof parts / sizeof parts[0]);
 }
 

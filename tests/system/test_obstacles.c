@@ -16,13 +16,13 @@
 #define SEED 1
 #define LEAST_WIDTH_M 0.3 /* narrower ones are poles, 16 and 12 pixels wide */
 
-static void run(const struct plx_scene *scene, double rate, struct obstacle_score *score)
+static void run(const struct plx_scene *scene, enum plx_record_source records, double rate, struct obstacle_score *score)
 {
     struct scene_truth truth;
     struct plx_stages *stages;
     struct runner runner;
 
-    runner_create_for_scene(scene, &stages, &runner);
+    runner_create_for_scene(scene, records, &stages, &runner);
 
     score_begin(score, 1, 15);
     for (uint32_t i = 0; i < FRAMES; i++) {
@@ -37,15 +37,14 @@ static void run(const struct plx_scene *scene, double rate, struct obstacle_scor
     stages->ops->destroy(stages);
 }
 
-static void obstacles_are_right(void **state)
+static void expect_right(enum plx_record_source records)
 {
-    (void)state;
     static struct obstacle_score score;
     struct plx_scene scene;
     int objects = 0;
 
     plx_scene_demo(WIDTH, HEIGHT, SEED, &scene);
-    run(&scene, RATE, &score);
+    run(&scene, records, RATE, &score);
     score_print(&score);
     for (int i = 0; i < PLX_SCENE_MAX_OBJECTS; i++) {
         struct object_score *object = &score.object[i];
@@ -63,21 +62,48 @@ static void obstacles_are_right(void **state)
     assert_true(score.false_frames <= 0.02 * score.frames);
 }
 
-/* 50 s at 6 Hz: the objects pass before and behind each other. */
-static void things_apart_in_depth_stay_apart(void **state)
+static void obstacles_are_right(void **state)
 {
     (void)state;
+    expect_right(PLX_RECORDS_REGIONS);
+}
+
+static void obstacles_of_stixels_are_right(void **state)
+{
+    (void)state;
+    expect_right(PLX_RECORDS_STIXELS);
+}
+
+/* 50 s at 6 Hz: the objects pass before and behind each other. */
+static void expect_apart(enum plx_record_source records)
+{
     static struct obstacle_score score;
     struct plx_scene scene;
     plx_scene_demo(WIDTH, HEIGHT, SEED, &scene);
-    run(&scene, SLOW_RATE, &score);
+    run(&scene, records, SLOW_RATE, &score);
     score_print(&score);
     assert_int_equal(score.joined_frames, 0);
 }
 
+static void things_apart_in_depth_stay_apart(void **state)
+{
+    (void)state;
+    expect_apart(PLX_RECORDS_REGIONS);
+}
+
+static void stixels_apart_in_depth_stay_apart(void **state)
+{
+    (void)state;
+    expect_apart(PLX_RECORDS_STIXELS);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(obstacles_are_right),
-                                       cmocka_unit_test(things_apart_in_depth_stay_apart)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(obstacles_are_right),
+        cmocka_unit_test(obstacles_of_stixels_are_right),
+        cmocka_unit_test(things_apart_in_depth_stay_apart),
+        cmocka_unit_test(stixels_apart_in_depth_stay_apart),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

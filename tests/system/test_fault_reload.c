@@ -228,40 +228,33 @@ static void a_probe_that_nothing_can_kill_is_given_up(void **state)
     plx_disconnect(client);
 }
 
-static const char read_again[] = "is read again after the current probe or reload";
-
-static void a_reload_while_another_is_tried_is_the_one_that_counts(void **state)
+/* The reload of FIRST stops in PROCESS, by FAULT, while another one is asked for: that one counts. */
+static void expect_last_file(const char *fault, const char *first, const char *process)
 {
-    (void)state;
-    daemon_.fault = "stop memfd_create 3"; /* the second probe: the first and the supervisor call it once */
+    daemon_.fault = fault;
     struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
 
-    reload(SMALL_SOURCE MATCH("128") RIGHT);
-    const pid_t probe = stopped_child("parallax-probe");
+    reload(first);
+    const pid_t stopped = stopped_child(process);
     reload(SMALL_SOURCE MATCH("256"));
-    wait_until_said(read_again, START_MS);
-    kill(probe, SIGCONT);
+    wait_until_said("is read again after the current probe or reload", START_MS);
+    kill(stopped, SIGCONT);
     frame_with(client, 256, START_MS);
     assert_int_equal(plx_restarts(client), 0);
     stop_daemon();
     plx_disconnect(client);
 }
 
+static void a_reload_while_another_is_tried_is_the_one_that_counts(void **state)
+{
+    (void)state; /* the second probe: the first and the supervisor call it once */
+    expect_last_file("stop memfd_create 3", SMALL_SOURCE MATCH("128") RIGHT, "parallax-probe");
+}
+
 static void a_reload_while_another_is_taken_is_the_one_that_counts(void **state)
 {
-    (void)state;
-    daemon_.fault = "stop plx_cpu_filter 1"; /* what the configuration of the start does not do */
-    struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
-
-    reload(SMALL_SOURCE MATCH("128") "prefilter:\n  width: 3\n");
-    const pid_t engine = stopped_child("parallax-engine");
-    reload(SMALL_SOURCE MATCH("256"));
-    wait_until_said(read_again, START_MS);
-    kill(engine, SIGCONT);
-    frame_with(client, 256, START_MS);
-    assert_int_equal(plx_restarts(client), 0);
-    stop_daemon();
-    plx_disconnect(client);
+    (void)state; /* what the configuration of the start does not do */
+    expect_last_file("stop plx_cpu_filter 1", SMALL_SOURCE MATCH("128") "prefilter:\n  width: 3\n", "parallax-engine");
 }
 
 int main(void)

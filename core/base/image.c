@@ -98,7 +98,7 @@ int plx_raw_check(const struct plx_raw *raw, struct plx_error_message *message)
  * 16-bit grey is the same number moved up to full scale, so that the one is always the other >> 8.
  */
 
-/* LINE gets the eye's samples of row Y, each of the format's bits. */
+/* LINE gets the eye's samples of row Y, each of the format's bits. The format was checked (plx_raw_check). */
 typedef void read_line(const struct plx_raw *raw, int y, uint16_t *line);
 
 static const uint8_t *raw_row(const struct plx_raw *raw, int y)
@@ -130,7 +130,7 @@ static void read_uyvy(const struct plx_raw *raw, int y, uint16_t *line)
 static void read_words(const struct plx_raw *raw, int y, uint16_t *line)
 {
     const uint16_t *in = (const uint16_t *)(const void *)raw_row(raw, y) + raw->eye_x;
-    int bits = plx_format_layout(raw->format)->bits;
+    int bits = layouts[raw->format].bits;
     int shift = raw->msb_aligned ? 16 - bits : 0;
     unsigned mask = (1u << bits) - 1;
     for (int x = 0; x < raw->eye_width; x++)
@@ -165,7 +165,7 @@ static int mirror(int i, int count)
 /* One row of mosaic samples with one mirrored sample at each end: line[0..width-1] are the eye's. */
 static void read_mosaic(const struct plx_raw *raw, int y, uint16_t *line)
 {
-    read_line *read = plx_format_layout(raw->format)->words ? read_words : read_grey;
+    read_line *read = layouts[raw->format].words ? read_words : read_grey;
     read(raw, mirror(y, raw->height), line);
     line[-1] = line[1]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): a mosaic has two columns or more */
     line[raw->eye_width] = line[raw->eye_width - 2];
@@ -208,7 +208,7 @@ static read_line *const readers[PLX_FORMAT_COUNT] = {
 
 void plx_raw_grey_row(const struct plx_raw *raw, const struct plx_image *grey, int y)
 {
-    const int bits = plx_format_layout(raw->format)->bits;
+    const int bits = layouts[raw->format].bits;
     uint16_t line[PLX_MAX_SIDE];
 
     readers[raw->format](raw, y, line);

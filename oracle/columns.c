@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/columns.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "oracle/allocate.h"
 
 #define UNKNOWN (-100000)
 #define LIMIT 16383
@@ -18,16 +19,6 @@ struct column {
     int x, rows, things, lift;
     int *value, *g, *state; /* state: that of the path; things + 6 + k for ground */
 };
-
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    if (!memory) {
-        fprintf(stderr, "no memory for the oracle of columns\n");
-        exit(1);
-    }
-    return memory;
-}
 
 static int limited(int64_t value, int64_t limit)
 {
@@ -107,8 +98,8 @@ static int cost_of(const struct column *c, int row, int state)
 static void find_path(struct column *c)
 {
     const int states = c->things + GROUNDS;
-    int *sum = allocate((size_t)states, sizeof *sum), *next = allocate((size_t)states, sizeof *next);
-    int *from = allocate((size_t)states * (size_t)c->rows, sizeof *from);
+    int *sum = oracle_allocate((size_t)states, sizeof *sum), *next = oracle_allocate((size_t)states, sizeof *next);
+    int *from = oracle_allocate((size_t)states * (size_t)c->rows, sizeof *from);
 
     for (int row = c->rows - 1; row >= 0; row--) {
         int least = 0;
@@ -169,7 +160,8 @@ static int height_mm(const struct column *c, int row, int d)
 /* Measures the cells TOP..FOOT over the ground raised by K; false if they are no stixel. */
 static bool measure(const struct column *c, int top, int foot, int k, struct plx_stixel *ret)
 {
-    int *all = allocate((size_t)c->rows, sizeof *all), *low = allocate((size_t)c->rows, sizeof *low), n = 0, lows = 0;
+    int *all = oracle_allocate((size_t)c->rows, sizeof *all), *low = oracle_allocate((size_t)c->rows, sizeof *low), n = 0,
+        lows = 0;
     for (int row = top; row <= foot; row++)
         if (supports(c, row)) {
             const int64_t v = c->value[row];
@@ -277,10 +269,10 @@ void oracle_columns(const struct plx_image *disparity, const struct plx_ground *
     struct column c = {.disparity = disparity, .ground = ground, .mask = &params->mask, .things = params->disparities};
     c.rows = (disparity->height + 1) / 2;
     c.lift = params->mask.infinity >= 0 ? 0 : params->mask.infinity < -12288 ? 12288 : -params->mask.infinity;
-    c.value = allocate((size_t)c.rows, sizeof *c.value);
-    c.g = allocate((size_t)c.rows, sizeof *c.g);
-    c.state = allocate((size_t)c.rows, sizeof *c.state);
-    struct plx_stixel *found = allocate((size_t)c.rows, sizeof *found);
+    c.value = oracle_allocate((size_t)c.rows, sizeof *c.value);
+    c.g = oracle_allocate((size_t)c.rows, sizeof *c.g);
+    c.state = oracle_allocate((size_t)c.rows, sizeof *c.state);
+    struct plx_stixel *found = oracle_allocate((size_t)c.rows, sizeof *found);
 
     for (c.x = 0; c.x < ret_scan->width; c.x++) {
         int count = 0, free_to = NOTHING;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/components.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/frame.h>
+
+#include "oracle/allocate.h"
 
 struct component {
     uint32_t first, area;
@@ -17,16 +18,6 @@ struct flood {
     struct component *component;
     uint32_t count;
 };
-
-static void *alloc_or_exit(size_t bytes)
-{
-    void *data = calloc(1, bytes > 0 ? bytes : 1);
-    if (!data) {
-        fprintf(stderr, "no memory for an oracle\n");
-        exit(1);
-    }
-    return data;
-}
 
 static uint16_t value(const struct plx_image *image, int x, int y)
 {
@@ -42,8 +33,8 @@ static struct flood flood(const struct plx_image *mask, const struct plx_image *
 {
     const int w = disparity->width, h = disparity->height;
     const size_t n = (size_t)w * (size_t)h;
-    struct flood f = {w, h, alloc_or_exit(n * sizeof(uint32_t)), alloc_or_exit(n * sizeof(struct component)), 0};
-    uint32_t *stack = alloc_or_exit(n * sizeof *stack);
+    struct flood f = {w, h, oracle_allocate(1, n * sizeof(uint32_t)), oracle_allocate(1, n * sizeof(struct component)), 0};
+    uint32_t *stack = oracle_allocate(1, n * sizeof *stack);
 
     for (uint32_t start = 0; start < n; start++) {
         if (f.id[start] != 0 || !foreground(mask, disparity, (int)start % w, (int)start / w))
@@ -90,8 +81,8 @@ void oracle_label(const struct plx_image *mask, const struct plx_image *disparit
 {
     struct flood f = flood(mask, disparity, params->max_step, true);
     const struct component **order =
-        alloc_or_exit(f.count * sizeof *order); /* NOLINT(bugprone-sizeof-expression): of pointers */
-    uint32_t *number = alloc_or_exit((f.count + 1) * sizeof *number);
+        oracle_allocate(1, f.count * sizeof *order); /* NOLINT(bugprone-sizeof-expression): of pointers */
+    uint32_t *number = oracle_allocate(1, (f.count + 1) * sizeof *number);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < f.count; i++)
@@ -154,7 +145,7 @@ static uint32_t percentile(const uint16_t *sorted, uint32_t n, uint32_t percent)
 static void inner_box(const struct plx_image *labels, uint32_t label, struct plx_region *ret)
 {
     const int w = labels->width, h = labels->height;
-    int *column = alloc_or_exit((size_t)w * sizeof *column), *row = alloc_or_exit((size_t)h * sizeof *row);
+    int *column = oracle_allocate(1, (size_t)w * sizeof *column), *row = oracle_allocate(1, (size_t)h * sizeof *row);
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
             const bool inside = has_label(labels, x, y, label);
@@ -219,7 +210,7 @@ static int first_step(int64_t weight, int64_t ge)
 static void region(const struct plx_region_input *in, uint32_t label, struct plx_region *ret)
 {
     const int w = in->labels->width, h = in->labels->height;
-    uint16_t *sorted = alloc_or_exit((size_t)w * (size_t)h * sizeof *sorted);
+    uint16_t *sorted = oracle_allocate(1, (size_t)w * (size_t)h * sizeof *sorted);
     int64_t ge;
 
     *ret = (struct plx_region){.label = label, .x0 = w, .y0 = h, .x1 = -1, .y1 = -1};

@@ -2,18 +2,9 @@
 #include "oracle/records.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    if (!memory) {
-        fprintf(stderr, "no memory for the oracle of records\n");
-        exit(1);
-    }
-    return memory;
-}
+#include "oracle/allocate.h"
 
 static struct plx_stixel *stixel_of(const struct plx_image *stixels, int number)
 {
@@ -31,16 +22,14 @@ static bool linked(const struct plx_image *stixels, int64_t scale, int a, int b)
 {
     const struct plx_stixel *p = stixel_of(stixels, a), *q = stixel_of(stixels, b);
     const int columns = abs(a / 8 - b / 8);
-    int common = 0, gap = 0;
 
     if (p->disparity == 0 || q->disparity == 0 || columns > 1 || a == b)
         return false;
-    common = (p->y1 < q->y1 ? p->y1 : q->y1) - (p->y0 > q->y0 ? p->y0 : q->y0) + 1;
-    gap = 1 - common;
-    return (columns == 1 ? common >= 8 : gap <= 4) && depths_agree(scale, p->disparity, q->disparity);
+    const int common = (p->y1 < q->y1 ? p->y1 : q->y1) - (p->y0 > q->y0 ? p->y0 : q->y0) + 1;
+    return (columns == 1 ? common >= 8 : 1 - common <= 4) && depths_agree(scale, p->disparity, q->disparity);
 }
 
-/* Gives all stixels that hang together their smallest number. */
+/* Gives all connected stixels their smallest number. */
 static void name_stixels(const struct plx_image *stixels, int64_t scale, int *name)
 {
     const int count = 8 * stixels->height;
@@ -63,8 +52,8 @@ static void name_stixels(const struct plx_image *stixels, int64_t scale, int *na
 static void join_narrow(const struct plx_image *stixels, int64_t scale, const int *area, int min_area, int *name)
 {
     const int count = 8 * stixels->height;
-    int *was = allocate((size_t)count, sizeof *was), *first = allocate((size_t)count, sizeof *first),
-        *last = allocate((size_t)count, sizeof *last);
+    int *was = oracle_allocate((size_t)count, sizeof *was), *first = oracle_allocate((size_t)count, sizeof *first),
+        *last = oracle_allocate((size_t)count, sizeof *last);
     bool changed = true;
 
     for (int i = 0; i < count; i++) {
@@ -127,8 +116,8 @@ void oracle_records(const struct plx_image *disparity, const struct plx_ground *
                     const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     const int count = 8 * stixels->height;
-    int *name = allocate((size_t)count, sizeof *name), *area = allocate((size_t)count, sizeof *area),
-        *number = allocate((size_t)count, sizeof *number);
+    int *name = oracle_allocate((size_t)count, sizeof *name), *area = oracle_allocate((size_t)count, sizeof *area),
+        *number = oracle_allocate((size_t)count, sizeof *number);
     uint32_t records = 0;
 
     name_stixels(stixels, params->depth_scale, name);

@@ -166,12 +166,10 @@ int plx_obstacles_measure(const struct plx_region *region, int count, const stru
 /* Adds STIXEL of column X to the parts of the outline that it stands in. */
 static void add_to_outline(const struct plx_stixel *stixel, int x, struct plx_obstacle *obstacle)
 {
-    const int64_t first = (int64_t)PLX_COLUMN_WIDTH * x, last = first + PLX_COLUMN_WIDTH - 1;
-    for (int part = 0; part < PLX_OUTLINE_PARTS; part++) {
-        const int64_t begin = plx_outline_begin(obstacle, part), next = plx_outline_begin(obstacle, part + 1);
-        if (begin <= last && (next > begin ? next : begin + 1) > first && obstacle->outline[part] < stixel->near_disparity)
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+        if (obstacle->outline[part] < stixel->near_disparity &&
+            plx_outline_meets(obstacle, part, (int64_t)PLX_COLUMN_WIDTH * x, PLX_COLUMN_WIDTH))
             obstacle->outline[part] = stixel->near_disparity;
-    }
 }
 
 void plx_obstacles_outline(const struct plx_image *stixels, int min_disparity, int infinity, struct plx_obstacle *ret_obstacle,

@@ -112,7 +112,7 @@ static void measure_geometry(struct plx_frame_context *context)
                                         &frame->ground, &pipeline->params.obstacle, frame->obstacle);
     const struct plx_image stixels = plx_pipeline_plane(frame, PLX_PLANE_STIXELS);
     plx_obstacles_outline(has_stixel_records(&pipeline->params) ? &stixels : NULL, min_disparity,
-                          plx_disparity_at_infinity(calibration, min_disparity), frame->obstacle, (int)frame->obstacle_count);
+                          pipeline->columns_params.mask.infinity, frame->obstacle, (int)frame->obstacle_count);
 }
 
 /* Identity over time. */

@@ -24,6 +24,7 @@
 #define OTHER_COST 20              /* of a thing that was not called moving and moves, or the reverse */
 #define PART_COST 2                /* of each side that a track has never seen: one that knows the whole thing goes before */
 #define HALF_EXTENT 0.5            /* of an extent: two centres that far apart may be the same thing */
+#define ROUNDING_M 1e-6            /* more than two sums of metres differ by rounding */
 #define NO_MATCH FLT_MAX           /* cost of a pair outside the gate; NO_MATCH + OTHER_COST is the same */
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
 #define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
@@ -87,7 +88,7 @@ static float cost_at(const struct plx_tracks *tracks, const struct plx_track *pr
     const double gate = tracks->params.gate_m, ahead = gap_along(predicted, obstacle, 2);
     double noise[9], position[3];
 
-    if (!(ahead <= gate)) /* most pairs */
+    if (!(ahead <= gate))
         return NO_MATCH;
     const double sideways = gap_along(predicted, obstacle, 0), down = gap_along(predicted, obstacle, 1);
     const double gap = sqrt(sideways * sideways + down * down + ahead * ahead);
@@ -111,10 +112,18 @@ static void fill_costs(struct plx_tracks *tracks, const struct plx_calibration_i
         struct plx_track stands = *moves;
         for (int i = 0; i < 3; i++)
             stands.state.position[i] -= moves->state.velocity[i] * (double)moves->lost_ns / PLX_NS_PER_S;
+        const struct plx_track *likely = moves->moving ? moves : &stands, *other = moves->moving ? &stands : moves;
+        const double apart = fabs(moves->state.position[2] - stands.state.position[2]);
+        const double reach =
+            tracks->params.gate_m + apart + ROUNDING_M; /* what is farther ahead or behind is no match of either */
         for (int k = 0; k < count; k++) {
-            const float move = cost_at(tracks, moves, calibration, &obstacle[k], &tracks->cover[k]);
-            const float stand = cost_at(tracks, &stands, calibration, &obstacle[k], &tracks->cover[k]);
-            tracks->cost[t][k] = moves->moving ? fminf(move, stand + OTHER_COST) : fminf(stand, move + OTHER_COST);
+            tracks->cost[t][k] = NO_MATCH;
+            if (!(gap_along(likely, &obstacle[k], 2) <= reach)) /* most pairs */
+                continue;
+            float cost = cost_at(tracks, likely, calibration, &obstacle[k], &tracks->cover[k]);
+            if (cost > OTHER_COST) /* else the other way cannot cost less */
+                cost = fminf(cost, cost_at(tracks, other, calibration, &obstacle[k], &tracks->cover[k]) + OTHER_COST);
+            tracks->cost[t][k] = cost;
         }
     }
 }

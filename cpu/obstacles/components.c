@@ -12,6 +12,7 @@
 
 #include "core/ground/obstacles.h"
 #include "cpu/internal.h"
+#include "cpu/obstacles/union_find.h"
 
 #define DIGIT_BITS 9
 #define DIGITS (1u << DIGIT_BITS)
@@ -106,23 +107,6 @@ static uint32_t find_runs(const uint8_t *mask, const uint16_t *disparity, int wi
     }
 }
 
-static uint32_t find(uint32_t *root, uint32_t i)
-{
-    while (root[i] != i)
-        i = root[i] = root[root[i]];
-    return i;
-}
-
-static void merge(uint32_t *root, uint32_t a, uint32_t b)
-{
-    a = find(root, a);
-    b = find(root, b);
-    if (a < b)
-        root[b] = a;
-    else
-        root[a] = b;
-}
-
 /* True if a pixel of run A in ROW_A is linked with a pixel of run B in ROW_B, up to REACH columns aside. */
 static bool runs_linked(struct run a, const uint16_t *row_a, struct run b, const uint16_t *row_b, int reach, int max_step)
 {
@@ -145,7 +129,7 @@ static void merge_rows(struct plx_components *c, uint32_t above, uint32_t begin,
             above++;
         for (uint32_t k = above; k < begin && c->run[k].x0 < c->run[i].x1 + reach; k++)
             if (c->root[k] != c->root[i] && runs_linked(c->run[i], row, c->run[k], row_above, reach, max_step))
-                merge(c->root, k, i);
+                plx_union_merge(c->root, k, i);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/ground/records.h"
 #include "cpu/internal.h"
+#include "cpu/obstacles/union_find.h"
 
 #define STRIPE 16 /* columns of stixels that a thread takes at a time */
 
@@ -62,23 +63,6 @@ struct job {
     int columns;
 };
 
-static uint32_t find(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static void merge(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    a = find(parent, a);
-    b = find(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
 /* Links stixel I of COLUMN to later ones of it and to all of the NEXT column, NULL behind the last. */
 static void link_stixel(const struct job *job, const struct plx_stixel *column, const struct plx_stixel *next, uint32_t first,
                         int i)
@@ -88,10 +72,10 @@ static void link_stixel(const struct job *job, const struct plx_stixel *column, 
 
     for (int k = i + 1; k < PLX_COLUMN_STIXELS; k++)
         if (plx_stixels_link(scale, &column[i], &column[k], true))
-            merge(parent, first + (uint32_t)i, first + (uint32_t)k);
+            plx_union_merge(parent, first + (uint32_t)i, first + (uint32_t)k);
     for (int k = 0; next && k < PLX_COLUMN_STIXELS; k++)
         if (plx_stixels_link(scale, &column[i], &next[k], false))
-            merge(parent, first + (uint32_t)i, first + PLX_COLUMN_STIXELS + (uint32_t)k);
+            plx_union_merge(parent, first + (uint32_t)i, first + PLX_COLUMN_STIXELS + (uint32_t)k);
 }
 
 static void link_stixels(const struct job *job)
@@ -108,7 +92,7 @@ static void link_stixels(const struct job *job)
             link_stixel(job, column, next, (uint32_t)x * PLX_COLUMN_STIXELS, i);
     }
     for (uint32_t i = 0; i < count; i++)
-        job->scratch->linked[i] = parent[i] = find(parent, i);
+        job->scratch->linked[i] = parent[i] = plx_union_find(parent, i);
 }
 
 /* Writes into LABEL, for the pixels of row Y in column X, the number of their stixel from 1, or 0. */
@@ -175,7 +159,7 @@ static void join_column(const struct job *job, uint32_t x)
             const uint32_t a = s->linked[x * PLX_COLUMN_STIXELS + i], b = s->linked[(x + 1) * PLX_COLUMN_STIXELS + k];
             if (a != b && plx_records_may_join(&s->extent[a], &s->extent[b], (uint32_t)job->params->min_area) &&
                 plx_stixels_join(job->params->depth_scale, &column[i], &next[k]))
-                merge(s->parent, a, b);
+                plx_union_merge(s->parent, a, b);
         }
 }
 
@@ -192,7 +176,7 @@ static uint32_t number_records(const struct job *job)
     for (uint32_t i = 0; i < count; i++)
         s->area[i] = s->number[i] = 0;
     for (uint32_t i = 0; i < count; i++) {
-        s->parent[i] = find(s->parent, i);
+        s->parent[i] = plx_union_find(s->parent, i);
         if (s->linked[i] == i)
             s->area[s->parent[i]] += s->extent[i].area;
     }

@@ -131,23 +131,22 @@ struct plx_obstacle {
                                             struct plx_scan, 0: none there reaches below 1.9 m. See plx_obstacle_nearest */
 };
 
-/* The pixel columns that part PART, 0 .. PLX_OUTLINE_PARTS, of the outline of OBSTACLE begins at; it ends before those of the
- * next one, but has at least one column. */
-static inline int64_t plx_outline_begin(const struct plx_obstacle *obstacle, int part)
+/* 1 if part PART of the outline of OBSTACLE and the pixel columns X .. X + WIDTH - 1 share a column. A part has at least one.
+ */
+static inline int plx_outline_meets(const struct plx_obstacle *obstacle, int part, int64_t x, int64_t width)
 {
-    return obstacle->x + (int64_t)obstacle->width * part / PLX_OUTLINE_PARTS;
+    const int64_t begin = obstacle->x + (int64_t)obstacle->width * part / PLX_OUTLINE_PARTS;
+    const int64_t next = obstacle->x + (int64_t)obstacle->width * (part + 1) / PLX_OUTLINE_PARTS;
+    return begin < x + width && (next > begin ? next : begin + 1) > x;
 }
 
 /* The outline's nearest disparity in the pixel columns X .. X + WIDTH - 1; 0 if there is none. */
 static inline uint16_t plx_outline_nearest(const struct plx_obstacle *obstacle, int64_t x, int64_t width)
 {
     uint16_t nearest = 0;
-    for (int part = 0; part < PLX_OUTLINE_PARTS; part++) {
-        const int64_t begin = plx_outline_begin(obstacle, part), next = plx_outline_begin(obstacle, part + 1);
-        const int64_t end = next > begin ? next : begin + 1;
-        if (begin < x + width && end > x && obstacle->outline[part] > nearest)
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+        if (plx_outline_meets(obstacle, part, x, width) && obstacle->outline[part] > nearest)
             nearest = obstacle->outline[part];
-    }
     return nearest;
 }
 

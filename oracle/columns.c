@@ -211,20 +211,50 @@ static int find_stixels(const struct column *c, struct plx_stixel *ret)
     return count;
 }
 
-/* Of the rows where ground is seen, from the bottom up, until one is more than 8 rows above the one before. */
+/* Disparity of the ground that is seen in a row, 0 if none is. */
+static int seen_ground(const struct column *c, int row)
+{
+    const int here = c->state[row] < c->things ? 0 : raise_ground(c->g[row], c->state[row] - c->things - 6);
+    return here <= 0 || c->value[row] == UNKNOWN || cost_of(c, row, c->state[row]) >= 24 ? 0 : here;
+}
+
+/* The top one of the lowest 24 rows from the first one on whose ground is not nearer than the largest disparity. */
+static int top_of_near_rows(const struct column *c)
+{
+    int begin = c->rows - 1;
+    while (begin >= 0 && c->g[begin] > 16 * (c->things - 1) + c->lift)
+        begin--;
+    return begin - 23;
+}
+
+/* Of the rows where ground is seen, from the bottom up, until one is more than 12 rows above the one before. NOTHING if it is
+ * seen in fewer than 6 of the near rows. */
 static int farthest_ground(const struct column *c)
 {
-    int least = NOTHING, before = -1;
-    for (int row = c->rows - 1; row >= 0; row--) {
-        const int here = c->state[row] < c->things ? 0 : raise_ground(c->g[row], c->state[row] - c->things - 6);
-        if (here <= 0 || c->value[row] == UNKNOWN || cost_of(c, row, c->state[row]) >= 24)
+    int least = NOTHING, before = -1, near = 0;
+    const int top = top_of_near_rows(c);
+
+    for (int row = c->rows - 1; row >= 0; row--)
+        near += row >= top && row <= top + 23 && seen_ground(c, row) > 0;
+    for (int row = c->rows - 1; row >= 0 && near >= 6; row--) {
+        const int here = seen_ground(c, row);
+        if (here == 0)
             continue;
-        if (before - row > 8)
+        if (before - row > 12)
             break;
         least = here < least ? here : least;
         before = row;
     }
     return least;
+}
+
+/* True if a stixel reaches down into the near rows. */
+static bool is_near(const struct column *c, const struct plx_stixel *found, int count)
+{
+    bool near = false;
+    for (int i = 0; i < count; i++)
+        near = near || !c->ground->valid || found[i].y1 / 2 >= top_of_near_rows(c);
+    return near;
 }
 
 /* Takes out the stixels whose partner lies more than 4 px outside the right picture; returns how many are left. *ret_free: at
@@ -244,7 +274,7 @@ static int drop_unconfirmed(const struct column *c, struct plx_stixel *found, in
 }
 
 /* Selection sort, which keeps the order of equals: the nearest 8, the lower one first. */
-static void publish(struct plx_stixel *found, int count, bool seen, int free_to, struct plx_scan *ret_scan,
+static void publish(struct plx_stixel *found, int count, bool known, int free_to, struct plx_scan *ret_scan,
                     struct plx_stixel *ret_stixels)
 {
     int n = 0, nearest = 0;
@@ -260,7 +290,7 @@ static void publish(struct plx_stixel *found, int count, bool seen, int free_to,
         ret_stixels[n] = found[best];
         found[best].near_disparity = 0;
     }
-    *ret_scan = (struct plx_scan){(uint16_t)nearest, (uint16_t)free_to, n > 0 || seen, (uint16_t)n};
+    *ret_scan = (struct plx_scan){(uint16_t)nearest, (uint16_t)free_to, known, (uint16_t)n};
 }
 
 void oracle_columns(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_columns_params *params,
@@ -276,16 +306,17 @@ void oracle_columns(const struct plx_image *disparity, const struct plx_ground *
 
     for (c.x = 0; c.x < ret_scan->width; c.x++) {
         int count = 0, free_to = NOTHING;
-        bool seen = false;
+        bool known = false;
         if (ground->valid || !params->mask.ground_needed) {
             look(&c);
             find_path(&c);
             count = find_stixels(&c, found);
             free_to = farthest_ground(&c);
-            seen = free_to < NOTHING;
+            known = free_to < NOTHING;
             count = drop_unconfirmed(&c, found, count, &free_to);
+            known = known || is_near(&c, found, count);
         }
-        publish(found, count, seen, free_to, (struct plx_scan *)ret_scan->data + c.x, plx_row(ret_stixels, c.x));
+        publish(found, count, known, free_to, (struct plx_scan *)ret_scan->data + c.x, plx_row(ret_stixels, c.x));
     }
     free(c.value);
     free(c.g);

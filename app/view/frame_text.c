@@ -11,6 +11,7 @@
 #include "core/motion/pose.h"
 
 #define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
+#define MOST_UNKNOWN 30 /* the thirtieth part of the columns, a tenth of those ahead */
 #define STILL_MPS 0.15  /* slower obstacles are printed as still */
 
 static int describe_motion(const struct plx_obstacle *obstacle, char *text, size_t size)
@@ -31,10 +32,15 @@ double plx_free_ahead(const struct plx_view *view)
     const struct plx_scan *scan = view->plane[PLX_PLANE_SCAN];
     const uint32_t columns = scan ? view->layout[PLX_PLANE_SCAN].width : 0;
     uint16_t nearest = 0;
-    for (uint32_t i = columns / 3; i < columns - columns / 3; i++)
+    uint32_t unknown = 0;
+    for (uint32_t i = columns / 3; i < columns - columns / 3; i++) {
         nearest = scan[i].known && scan[i].free > nearest ? scan[i].free : nearest;
-    if (nearest == 0 || nearest == PLX_SCAN_NOTHING_FREE)
-        return nearest == 0 ? (double)NAN : 0;
+        unknown += !scan[i].known;
+    }
+    if (nearest == 0 || unknown > columns / MOST_UNKNOWN)
+        return (double)NAN;
+    if (nearest == PLX_SCAN_NOTHING_FREE)
+        return 0;
     /* Along the ground: of a point on it, whose part along the normal is the camera's height. */
     const double z = PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest, down = (double)view->frame->ground.normal[2];
     const double level = sqrt(fmax(1 - down * down, 0));

@@ -25,8 +25,8 @@ static inline bool plx_frame_is_raw(const struct plx_frame *frame)
 /* The obstacles seen in this frame (not the lost ones), nearest first; returns their number. */
 int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_obstacle *ret_sorted[PLX_MAX_OBSTACLES]);
 
-/* How far the ground ahead is free, metres: the least over the columns of the scan in the middle third of the picture where
- * something is known. NAN if nothing is, or the frame has no scan. */
+/* How far the ground ahead is free, metres: the least over the columns of the scan in the middle third of the picture. NAN if
+ * nothing is known in more than a tenth of these, or the frame has no scan. */
 double plx_free_ahead(const struct plx_view *view);
 
 /* "3.1 m", or "unknown" for NAN. */

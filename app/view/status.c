@@ -118,6 +118,8 @@ static void add_frame(cJSON *item, const struct plx_frame *frame)
     cJSON_AddNumberToObject(item, "height", frame->height);
     cJSON_AddItemToObject(item, "min_disparity", number_if(!plx_frame_is_raw(frame), frame->min_disparity));
     cJSON_AddItemToObject(item, "disparities", number_if(!plx_frame_is_raw(frame), frame->disparities));
+    cJSON_AddItemToObject(item, "blind_within_m",
+                          plx_frame_is_raw(frame) ? cJSON_CreateNull() : plx_json_number((double)frame->blind_within_m, 4));
     cJSON_AddItemToObject(item, "calibration", calibration_json(frame));
     cJSON_AddItemToObject(item, "alignment", plx_json_alignment(&frame->alignment));
     cJSON_AddItemToObject(item, "left", capture_json(&frame->capture[PLX_LEFT]));

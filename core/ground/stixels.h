@@ -13,7 +13,9 @@
 #define PLX_ROUGHNESS_MM 100  /* so much things rise above the least height and reach below PLX_BLOCKS_UM */
 #define PLX_PIECE_LEAST 4     /* cells that support a piece */
 #define PLX_PIECE_DRIFT 8     /* a piece's states are within 1 / 8 and 1 of that of its lowest cell */
-#define PLX_FREE_GAP 8        /* cells: ground seen beyond a longer gap is not known to be free */
+#define PLX_FREE_GAP 12       /* cells: ground seen beyond a longer gap is not known to be free */
+#define PLX_NEAR_CELLS 24     /* the lowest cells in which disparities reach the ground: */
+#define PLX_NEAR_SEEN 6       /* unless so many show it, something may stand there that is too near to be matched */
 #define PLX_LOW_MM 400        /* a slope that ends below is ground */
 #define PLX_PARTNER_MARGIN 64 /* 1/16 px: so far outside the right picture a partner may lie */
 #define PLX_NEAREST_KEPT 8    /* of the nearest values, for the third nearest without outliers */
@@ -283,24 +285,49 @@ PLX_BOTH int plx_seen_ground(const struct plx_column *column, int row)
     return fits && raised >= 1 ? raised : PLX_SCAN_NOTHING_FREE;
 }
 
-/* Disparity of the farthest ground that is seen on the path without a longer gap, PLX_SCAN_NOTHING_FREE if none is. */
-PLX_BOTH int plx_column_free(const struct plx_column *column)
+/* True if the disparities reach the ground in a cell. */
+PLX_BOTH bool plx_reaches_ground(const struct plx_column *column, int row)
 {
-    int least = PLX_SCAN_NOTHING_FREE, last = -1;
+    return plx_row_ground(column, row) <= plx_thing_at(column->params, column->params->disparities - 1);
+}
+
+/* The lowest row of cells in which the disparities reach the ground; -1 if there is none. */
+PLX_BOTH int plx_column_begin(const struct plx_column *column)
+{
+    int y = column->rows - 1;
+    while (y >= 0 && !plx_reaches_ground(column, y))
+        y--;
+    return y;
+}
+
+/* True if a thing in PIECE stands where the column BEGINs (plx_column_begin), or hides that. */
+PLX_BOTH bool plx_piece_is_near(const struct plx_column *column, const struct plx_piece *piece, int begin)
+{
+    return !column->ground->valid || piece->foot > begin - PLX_NEAR_CELLS;
+}
+
+/* Disparity of the farthest ground that is seen on the path without a longer gap, PLX_SCAN_NOTHING_FREE if none is, or too
+ * little of it where the column BEGINs. */
+PLX_BOTH int plx_column_free(const struct plx_column *column, int begin)
+{
+    int least = PLX_SCAN_NOTHING_FREE, last = -1, near = 0;
     for (int y = column->rows - 1; y >= 0 && (last < 0 || last - y <= PLX_FREE_GAP); y--) {
         const int seen = plx_seen_ground(column, y);
         last = seen < PLX_SCAN_NOTHING_FREE ? y : last;
         least = seen < least ? seen : least;
     }
-    return least;
+    for (int y = begin; y >= 0 && y > begin - PLX_NEAR_CELLS; y--)
+        near += plx_seen_ground(column, y) < PLX_SCAN_NOTHING_FREE;
+    return near >= PLX_NEAR_SEEN ? least : PLX_SCAN_NOTHING_FREE;
 }
 
-/* The scan of a column of COUNT stixels: NEAREST, the disparity of the nearest that blocks, NEARER, the same with those that
- * have no partner, which nothing behind is free for, and GROUND, plx_column_free. */
-PLX_BOTH struct plx_scan plx_column_scan(int count, int nearest, int nearer, int ground)
+/* The scan of a column of COUNT stixels, one of which is NEAR_THING (plx_piece_is_near): NEAREST, the disparity of the nearest
+ * that blocks, NEARER, the same with those that have no partner, which nothing behind is free for, and GROUND,
+ * plx_column_free. */
+PLX_BOTH struct plx_scan plx_column_scan(int count, bool near_thing, int nearest, int nearer, int ground)
 {
     const struct plx_scan scan = {(uint16_t)nearest, (uint16_t)(ground > nearer ? ground : nearer),
-                                  count > 0 || ground < PLX_SCAN_NOTHING_FREE, (uint16_t)count};
+                                  near_thing || ground < PLX_SCAN_NOTHING_FREE, (uint16_t)count};
     return scan;
 }
 
@@ -310,7 +337,9 @@ PLX_BOTH void plx_column_publish(const struct plx_column *column, struct plx_sca
     const struct plx_stixel none = {0, 0, 0, 0, 0, 0, 0, 0};
     struct plx_stixel stixel;
     struct plx_piece piece;
+    const int begin = plx_column_begin(column);
     int count = 0, nearest = 0, nearer = 0, row = column->rows - 1;
+    bool near_thing = false;
 
     for (int i = 0; i < PLX_COLUMN_STIXELS; i++)
         ret_stixels[i] = none;
@@ -321,9 +350,10 @@ PLX_BOTH void plx_column_publish(const struct plx_column *column, struct plx_sca
             if (!plx_stixel_has_partner(column, &stixel))
                 continue;
             nearest = near > nearest ? near : nearest;
+            near_thing = near_thing || plx_piece_is_near(column, &piece, begin);
             count = plx_stixel_insert(stixel, count, ret_stixels);
         }
-    *ret_scan = plx_column_scan(count, nearest, nearer, plx_column_free(column));
+    *ret_scan = plx_column_scan(count, near_thing, nearest, nearer, plx_column_free(column, begin));
 }
 
 /* True if ground is needed and none is found: everything would look like a thing. */

@@ -161,6 +161,14 @@ static double disparity_at(const struct plx_pipeline *pipeline, double distance)
     return pixels * PLX_DISPARITY_ONE;
 }
 
+/* The inverse; INFINITY if that is no point before the cameras. */
+static double depth_of(const struct plx_pipeline *pipeline, double disparity)
+{
+    const struct plx_calibration_info *c = &pipeline->calibration;
+    const double pixels = disparity / PLX_DISPARITY_ONE + pipeline->params.match.min_disparity - (c->cx - c->cx_right);
+    return pixels > 0 ? c->fx * c->baseline_m / pixels : (double)INFINITY;
+}
+
 /* The configured distances as disparities. */
 static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_message *message)
 {
@@ -177,6 +185,7 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
                         params->obstacle.range_min_m, near / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->obstacle.range_max_m, far / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->match.min_disparity, params->match.min_disparity + params->match.disparities - 1);
+    pipeline->blind_within_m = (float)depth_of(pipeline, fmin(near, largest));
     pipeline->columns_params.disparities = params->match.disparities;
     pipeline->columns_params.mask = (struct plx_mask_params){
         .near_disparity = (int)floor(fmin(near, largest)),

@@ -67,6 +67,7 @@ struct plx_pipeline {
     struct plx_motion *motion;                /* NULL: switched off */
     struct plx_columns_params columns_params; /* with those of the mask */
     struct plx_records_params records_params;
+    float blind_within_m; /* as in struct plx_frame */
     struct plx_ground_history ground_history;
     struct plx_tracks *tracks;
 

@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/heartbeat.h"
 #include "core/ground/ground.h"
+#include "core/ground/scan.h"
 #include "core/pipeline/internal.h"
 
 #define OUTPUTS (PLX_PLANE_COUNT + 1) /* the planes and the ground */
@@ -104,6 +105,9 @@ static void measure_geometry(struct plx_frame_context *context)
         if (pipeline->results->ground.valid != PLX_GROUND_FOUND)
             frame->health |= PLX_HEALTH_GROUND_LOST;
     }
+    const struct plx_image scan = plx_pipeline_plane(frame, PLX_PLANE_SCAN);
+    if (scan.data)
+        plx_scan_close(scan.data, scan.width);
     if (!pipeline->params.obstacles)
         return;
     frame->region_count = regions;
@@ -162,6 +166,7 @@ static void start_frame(struct plx_frame_context *context)
     frame->min_disparity = pipeline->params.match.min_disparity;
     frame->disparities = (uint32_t)pipeline->params.match.disparities;
     frame->bytes = pipeline->bytes;
+    frame->blind_within_m = pipeline->blind_within_m;
     memcpy(frame->plane, pipeline->plane, sizeof frame->plane);
 
     for (int i = 0; i < PLX_PLANE_COUNT; i++) {

@@ -138,8 +138,20 @@ static __device__ __forceinline__ int plx_warp_insert(const struct plx_stixel &s
     return min(count + 1, PLX_COLUMN_STIXELS);
 }
 
+/* plx_column_begin */
+static __device__ __forceinline__ int plx_warp_begin(const struct plx_column &column)
+{
+    const int lane = threadIdx.x % 32;
+    for (int base = column.rows - 1; base >= 0; base -= 32) {
+        const uint32_t reached = __ballot_sync(PLX_ALL_LANES, lane <= base && plx_reaches_ground(&column, base - lane));
+        if (reached)
+            return base + 1 - __ffs((int)reached);
+    }
+    return -1;
+}
+
 /* plx_column_free. A cell is too far from the last one below it where none of the PLX_FREE_GAP bits before its own is set. */
-static __device__ __forceinline__ int plx_warp_free(const struct plx_column &column)
+static __device__ __forceinline__ int plx_warp_free(const struct plx_column &column, int begin)
 {
     const int lane = threadIdx.x % 32;
     uint32_t below = 0, least = PLX_SCAN_NOTHING_FREE; /* BELOW: the bits of the 32 cells below */
@@ -149,11 +161,12 @@ static __device__ __forceinline__ int plx_warp_free(const struct plx_column &col
         const int row = base - lane;
         const uint32_t seen = row >= 0 ? (uint32_t)plx_seen_ground(&column, row) : PLX_SCAN_NOTHING_FREE;
         const uint32_t found = __ballot_sync(PLX_ALL_LANES, seen < PLX_SCAN_NOTHING_FREE);
-        uint64_t near = ((uint64_t)found << 32 | below) << 1; /* then for 2, 4 and 8 cells */
+        uint64_t near = ((uint64_t)found << 32 | below) << 1; /* then for 2, 4, 8 and 12 cells */
         near |= near << 1;
         near |= near << 2;
         near |= near << 4;
-        static_assert(PLX_FREE_GAP == 8, "the bits of so many cells");
+        near |= near << 4;
+        static_assert(PLX_FREE_GAP == 12, "the bits of so many cells");
         const uint32_t after_first = started ? PLX_ALL_LANES : found ? ~(found ^ (found - 1)) : 0;
         const uint32_t far = ~(uint32_t)(near >> 32) & after_first;
         const uint32_t reached = far ? (far & (0 - far)) - 1 : PLX_ALL_LANES;
@@ -163,7 +176,10 @@ static __device__ __forceinline__ int plx_warp_free(const struct plx_column &col
         started = started || found;
         below = found;
     }
-    return (int)least;
+    static_assert(PLX_NEAR_CELLS <= 32, "one for each lane");
+    const int row = lane < PLX_NEAR_CELLS ? begin - lane : -1;
+    const bool near = row >= 0 && plx_seen_ground(&column, row) < PLX_SCAN_NOTHING_FREE;
+    return __popc(__ballot_sync(PLX_ALL_LANES, near)) >= PLX_NEAR_SEEN ? (int)least : PLX_SCAN_NOTHING_FREE;
 }
 
 /* plx_column_publish */
@@ -174,7 +190,9 @@ static __device__ __forceinline__ void plx_warp_publish(const struct plx_warp_co
     const int lane = threadIdx.x % 32;
     struct plx_stixel mine = {}, stixel;
     struct plx_piece piece;
+    const int begin = plx_warp_begin(column);
     int count = 0, nearest = 0, nearer = 0, row = column.rows - 1;
+    bool near_thing = false;
 
     plx_find_supports(w);
     PLX_UNROLL(1)
@@ -191,14 +209,15 @@ static __device__ __forceinline__ void plx_warp_publish(const struct plx_warp_co
         nearer = max(nearer, near);
         if (plx_stixel_has_partner(&column, &stixel)) {
             nearest = max(nearest, near);
+            near_thing = near_thing || plx_piece_is_near(&column, &piece, begin);
             count = plx_warp_insert(stixel, count, &mine);
         }
     }
     if (lane < PLX_COLUMN_STIXELS)
         ret_stixels[lane] = mine;
-    const int ground = plx_warp_free(column);
+    const int ground = plx_warp_free(column, begin);
     if (lane == 0)
-        *ret_scan = plx_column_scan(count, nearest, nearer, ground);
+        *ret_scan = plx_column_scan(count, near_thing, nearest, nearer, ground);
 }
 
 #endif

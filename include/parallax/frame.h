@@ -156,7 +156,8 @@ struct plx_scan {
     uint16_t nearest; /* disparity of the nearest thing that reaches below 1.9 m above the ground; 0: none, Z is infinite */
     uint16_t free;    /* disparity up to which ground is seen, without a long gap, and nothing stands on it;
                          PLX_SCAN_NOTHING_FREE: nowhere */
-    uint16_t known;   /* 1: a thing or ground is seen; 0: nothing is known */
+    uint16_t known;   /* 1: from the nearest ground that can be seen on, a thing or ground is seen; 0: something nearer than
+                         blind_within_m may stand there, whatever is seen behind it */
     uint16_t stixels; /* of this column */
 };
 
@@ -202,6 +203,8 @@ struct plx_frame {
     struct plx_alignment_info alignment;
     struct plx_motion_info motion;
     struct plx_plane plane[PLX_PLANE_COUNT];
+    float blind_within_m;    /* nothing nearer is seen: disparities end there, or obstacles.range_min_m; 0 in a raw frame */
+    uint32_t reserved;       /* 0 */
     uint32_t region_count;   /* components found, published or not */
     uint32_t obstacle_count; /* of obstacle[] below, sorted by area, LOST tracks last */
     struct plx_obstacle obstacle[PLX_MAX_OBSTACLES];

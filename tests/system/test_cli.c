@@ -15,7 +15,7 @@ static void status_in_words_and_json(void **state)
     struct command command;
     command_succeed(&command, "status");
     assert_non_null(strstr(command.out, "state         "));
-    assert_non_null(strstr(command.out, "320 x 240, disparities 0 to 63 px"));
+    assert_non_null(strstr(command.out, "320 x 240, disparities 0 to 63 px, blind within 0.48 m"));
     assert_non_null(strstr(command.out, "\nage           "));
     assert_non_null(strstr(command.out, "\nfree ahead    "));
     assert_non_null(strstr(command.out, "; simulated pictures\n")); /* beside the faults */

@@ -5,6 +5,7 @@
 
 #include <parallax/error.h>
 
+#include "core/ground/scan.h"
 #include "cpu/cpu.h"
 #include "cpu/internal.h"
 #include "oracle/columns.h"
@@ -95,19 +96,20 @@ static void same_bits_as_the_oracle(void **state)
     assert_true(found > 300);
 }
 
-/* A camera 1 m above level ground, horizon in row 100, focal length 500 px, and a box 0.5 m high from the ground up at 20 px,
- * in columns 40 .. 59 of pixels 160 .. 239. */
+/* A camera 1 m above level ground, horizon in row 100, focal length 500 px. */
+static const struct plx_columns_params camera = {.mask = {.near_disparity = 1023,
+                                                          .far_disparity = 40,
+                                                          .min_height_um = 200000,
+                                                          .max_height_um = 3000000,
+                                                          .focal_px = 500,
+                                                          .ground_needed = true},
+                                                 .disparities = 64};
+static const struct plx_ground ground = {.b = 2 << 16, .c = -(200 << 16), .camera_height_um = 1000000, .valid = 1};
+
+/* A box 0.5 m high from the ground up at 20 px, in columns 40 .. 59 of the scan, pixels 160 .. 239. */
 static void a_box_on_the_ground(void **state)
 {
     (void)state;
-    const struct plx_columns_params params = {.mask = {.near_disparity = 1023,
-                                                       .far_disparity = 40,
-                                                       .min_height_um = 200000,
-                                                       .max_height_um = 3000000,
-                                                       .focal_px = 500,
-                                                       .ground_needed = true},
-                                              .disparities = 64};
-    const struct plx_ground ground = {.b = 2 << 16, .c = -(200 << 16), .camera_height_um = 1000000, .valid = 1};
     struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
     struct outputs got = outputs_new(320);
 
@@ -117,7 +119,7 @@ static void a_box_on_the_ground(void **state)
             ((uint16_t *)plx_row(&disparity, y))[x] = (uint16_t)(d < 16 ? (int)PLX_DISPARITY_INVALID : d);
         }
     assert_int_equal(
-        stages[PLX_ISA_COUNT]->ops->columns(stages[PLX_ISA_COUNT], &disparity, &ground, &params, &got.scan, &got.stixels), 0);
+        stages[PLX_ISA_COUNT]->ops->columns(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels), 0);
     for (int x = 0; x < 80; x++) {
         const struct plx_scan *scan = (const struct plx_scan *)got.scan.data + x;
         const struct plx_stixel *stixel = plx_row(&got.stixels, x);
@@ -138,6 +140,56 @@ static void a_box_on_the_ground(void **state)
     }
     outputs_free(&got);
     test_image_free(&disparity);
+}
+
+/* A thing in columns 40 .. 59 of the scan that is too near to be matched, but for two accidents: it covers
+ * the picture from row 140 down. Behind it stands a wall, and before that 2 rows of cells of ground are seen. */
+static void what_is_too_near_is_not_known_to_be_free(void **state)
+{
+    (void)state;
+    struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
+    struct outputs got = outputs_new(320);
+
+    for (int y = 0; y < 360; y++)
+        for (int x = 0; x < 320; x++) {
+            const int road = 2 * (y - 100), d = y < 136 ? 72 : road;
+            const bool thing = x >= 160 && x < 240 && y >= 140 && y != 200 && y != 300;
+            ((uint16_t *)plx_row(&disparity, y))[x] = (uint16_t)(thing || y < 60 ? (int)PLX_DISPARITY_INVALID : d);
+        }
+    compare(&disparity, &ground, &camera, "too near");
+    assert_int_equal(
+        stages[PLX_ISA_COUNT]->ops->columns(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels), 0);
+    for (int x = 10; x < 80; x++) {
+        const struct plx_scan *scan = (const struct plx_scan *)got.scan.data + x;
+        const bool thing = x >= 40 && x < 60;
+        if (x == 39 || x == 40 || x == 59 || x == 60)
+            continue;
+        assert_int_equal(scan->nearest, 72); /* the wall */
+        assert_int_equal(scan->known, !thing);
+        if (thing)
+            assert_int_equal(scan->free, PLX_SCAN_NOTHING_FREE);
+        else
+            assert_in_range(scan->free, 72, 76);
+    }
+    outputs_free(&got);
+    test_image_free(&disparity);
+}
+
+static void a_gap_between_unknown_columns_is_closed(void **state)
+{
+    (void)state;
+    struct plx_scan scan[20];
+
+    for (int x = 0; x < 20; x++)
+        scan[x] = (struct plx_scan){40, 50, 1, 1};
+    scan[4].free = scan[9].free = scan[15].free = PLX_SCAN_NOTHING_FREE;
+    plx_scan_close(scan, 20);
+    for (int x = 0; x < 20; x++) {
+        const bool closed = x < 10 || x >= 15; /* 4, 4, 5 and 4 columns */
+        assert_int_equal(scan[x].free, closed ? PLX_SCAN_NOTHING_FREE : 50);
+        assert_int_equal(scan[x].known, !closed || x == 4 || x == 9 || x == 15); /* these may show a thing that is near */
+        assert_int_equal(scan[x].nearest, 40);
+    }
 }
 
 static void nothing_without_the_ground_it_needs(void **state)
@@ -183,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_as_the_oracle),
         cmocka_unit_test(a_box_on_the_ground),
+        cmocka_unit_test(what_is_too_near_is_not_known_to_be_free),
+        cmocka_unit_test(a_gap_between_unknown_columns_is_closed),
         cmocka_unit_test(nothing_without_the_ground_it_needs),
         cmocka_unit_test(refuses_what_does_not_fit),
     };

@@ -221,23 +221,26 @@ static void free_ground_ahead(void **state)
 {
     (void)state;
     struct plx_frame header = {.calibration = {.fx = 500, .baseline_m = 0.1}}; /* 800 / disparity */
-    struct plx_scan scan[9] = {
-        {100, 800, 1, 1}, {0, 20, 1, 0}, {0, 40, 1, 0},    {0, 50, 1, 0}, {0, PLX_SCAN_NOTHING_FREE, 0, 0},
-        {90, 100, 1, 1},  {0, 30, 1, 0}, {100, 800, 1, 1}, {0, 20, 1, 0}};
+    struct plx_scan scan[90];
     struct plx_view view = {.frame = &header};
+
+    for (int i = 0; i < 90; i++) /* nearer at both sides */
+        scan[i] = i < 30 || i >= 60 ? (struct plx_scan){100, 800, 1, 1} : (struct plx_scan){0, 50, 1, 0};
+    scan[45] = (struct plx_scan){90, 100, 1, 1};
+    for (int i = 40; i < 43; i++)
+        scan[i] = (struct plx_scan){0, PLX_SCAN_NOTHING_FREE, 0, 0};
 
     assert_true(isnan(plx_free_ahead(&view)));
     view.plane[PLX_PLANE_SCAN] = scan;
-    view.layout[PLX_PLANE_SCAN].width = 9;
+    view.layout[PLX_PLANE_SCAN].width = 90;
     assert_true(plx_free_ahead(&view) == 8.0); /* the sides and what is not known do not count */
     /* A camera 1 m high that looks down by 30 degrees: 8 m along its view, on the ground, are that far along the ground. */
     header.ground = (struct plx_ground_info){.valid = 1, .camera_height_m = 1, .normal = {0, (float)cos(0.5235988), 0.5F}};
     assert_true(fabs(plx_free_ahead(&view) - (8 - 0.5) / cos(0.5235988)) < 1e-5);
     header.ground = (struct plx_ground_info){.valid = 0};
-    scan[5].free = PLX_SCAN_NOTHING_FREE;
+    scan[45].free = PLX_SCAN_NOTHING_FREE;
     assert_true(plx_free_ahead(&view) == 0.0);
-    for (int i = 3; i < 6; i++)
-        scan[i].known = 0;
+    scan[45] = scan[40]; /* now more than a tenth */
     assert_true(isnan(plx_free_ahead(&view)));
 }
 

@@ -78,7 +78,8 @@ static void print_geometry(const struct plx_frame *frame)
         puts("raw\ncalibration   not calibrated");
         return;
     }
-    printf("disparities %d to %d px\n", frame->min_disparity, frame->min_disparity + (int)frame->disparities - 1);
+    printf("disparities %d to %d px, blind within %.2f m\n", frame->min_disparity,
+           frame->min_disparity + (int)frame->disparities - 1, (double)frame->blind_within_m);
     printf("calibration   focal length %.2f px, centre %.2f, %.2f, baseline %.4f m\n", calibration->fx, calibration->cx,
            calibration->cy, calibration->baseline_m);
     plx_alignment_text(&frame->alignment, rows, sizeof rows);

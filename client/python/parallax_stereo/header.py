@@ -85,6 +85,11 @@ class Header:
         return self._number("region_count")
 
     @property
+    def blind_within_m(self) -> float:
+        """Nothing nearer is seen."""
+        return float(self._head["blind_within_m"][0])
+
+    @property
     def state(self) -> State:
         return State(self._number("state"))
 

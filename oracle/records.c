@@ -106,7 +106,9 @@ static int stixel_at(const struct plx_image *disparity, const struct plx_ground 
         return -1;
     for (int i = 8 * (x / 4); i < 8 * (x / 4) + 8; i++) {
         const struct plx_stixel *s = stixel_of(stixels, i);
-        if (s->disparity > 0 && y >= s->y0 && y <= s->y1 && abs(p - s->disparity) <= 12 + s->disparity / 16)
+        const int step = abs(p - s->disparity);
+        if (s->disparity > 0 && y >= s->y0 && y <= s->y1 && step <= 12 + s->disparity / 16 &&
+            (step <= 6 || step * params->depth_scale <= 1250 * (int64_t)p * s->disparity))
             return i;
     }
     return -1;

@@ -265,15 +265,43 @@ int plx_place_labels(const struct plx_frame *frame, int width, int height, int s
     return count;
 }
 
+/* The first of THICKNESS rows at the foot of OBSTACLE in column X, where it stands at DISTANCE: on the ground, but inside the
+ * box; at the box's lower edge if there is no ground. */
+static int64_t foot_row(const struct plx_frame *frame, const struct plx_obstacle *obstacle, int x, double distance,
+                        int thickness)
+{
+    const struct plx_calibration_info *c = &frame->calibration;
+    const float *normal = frame->ground.normal;
+    const double lower = (double)obstacle->y + obstacle->height - thickness;
+    const double down = (double)frame->ground.camera_height_m / distance - (double)normal[0] * (x - c->cx) / c->fx;
+    const double row = c->cy + c->fy * (down - (double)normal[2]) / (double)normal[1] - thickness;
+    return llround(frame->ground.valid ? fmin(fmax(row, obstacle->y), lower) : lower);
+}
+
+/* A bar at the foot of OBSTACLE, in each part of its outline in the colour of that part's distance. */
+static void draw_foot(struct plx_rgb_image *drawing, const struct plx_frame *frame, const struct plx_obstacle *obstacle,
+                      int thickness)
+{
+    const double one_metre = PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m; /* its disparity */
+    for (int x = 0; x < drawing->width; x++) {
+        const uint16_t nearest = plx_outline_nearest(obstacle, x, 1);
+        if (nearest > 0)
+            fill(drawing, x, foot_row(frame, obstacle, x, one_metre / nearest, thickness), 1, thickness,
+                 distance_colour(one_metre / nearest));
+    }
+}
+
 void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *frame)
 {
     static const int box_thickness = 2;
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     struct plx_label label[PLX_MAX_OBSTACLES];
     const int scale = 1 + drawing->width / 640;
-    for (int i = plx_obstacles_by_distance(frame, sorted) - 1; i >= 0; i--)
+    for (int i = plx_obstacles_by_distance(frame, sorted) - 1; i >= 0; i--) {
         plx_draw_box(drawing, sorted[i]->x, sorted[i]->y, sorted[i]->width, sorted[i]->height, box_thickness,
                      distance_colour((double)sorted[i]->nearest_m));
+        draw_foot(drawing, frame, sorted[i], 4 * scale);
+    }
     const int labels = plx_place_labels(frame, drawing->width, drawing->height, scale, label);
     for (int i = 0; i < labels; i++)
         plx_draw_text(drawing, label[i].x, label[i].y, scale, label[i].text,

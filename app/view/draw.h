@@ -47,8 +47,8 @@ struct plx_label {
  * place; the others have none left. */
 int plx_place_labels(const struct plx_frame *frame, int width, int height, int scale, struct plx_label ret[PLX_MAX_OBSTACLES]);
 
-/* Boxes of the obstacles that FRAME sees, the nearest on top, and their track numbers and distances, which do not cover each
- * other . */
+/* Boxes of the obstacles that FRAME sees, the nearest on top, bars at their feet, which follow their outlines, and their track
+ * numbers and distances, which do not cover each other. */
 void plx_draw_obstacles(struct plx_rgb_image *drawing, const struct plx_frame *frame);
 
 /* Free ground of SCAN in green, and STIXELS by distance as disparity: the planes of FRAME, of the drawing's size. Nothing

@@ -21,7 +21,9 @@
 #define PLX_LINK_PERMILLE 20 /* or by so much of the larger disparity */
 #define PLX_NARROW_COLUMNS 4 /* from the first to the last column of a narrow record */
 #define PLX_JOIN_MM 700      /* depths of a narrow record and of what it joins differ by at most so much */
-#define PLX_HOLD_STEP 12     /* 1/16 px, and a sixteenth of the stixel's disparity: from there a pixel lies on something else */
+#define PLX_HOLD_STEP 12  /* 1/16 px, and a sixteenth of the stixel's disparity: from there a pixel lies on something else, */
+#define PLX_HOLD_MM 1250  /* and from so many mm of depth, */
+#define PLX_HOLD_ALWAYS 6 /* but not up to 1/16 px: what a disparity is uncertain by */
 
 struct plx_records_params {
     int64_t depth_scale; /* 16000 fx baseline, rounded: depth in mm = depth_scale / disparity; 1 .. PLX_RECORDS_MAX_SCALE */
@@ -93,9 +95,11 @@ PLX_BOTH bool plx_records_may_join(const struct plx_record_extent *a, const stru
 PLX_BOTH bool plx_stixel_holds(const struct plx_stixel *stixel, const struct plx_ground *ground,
                                const struct plx_records_params *params, int x, int y, int d)
 {
-    const int here = d - params->infinity, step = here - stixel->disparity;
+    const int here = d - params->infinity,
+              step = here > stixel->disparity ? here - stixel->disparity : stixel->disparity - here;
     if (d == PLX_DISPARITY_INVALID || y < stixel->y0 || y > stixel->y1 || here < 1 || stixel->disparity == 0 ||
-        (step < 0 ? -step : step) > PLX_HOLD_STEP + stixel->disparity / PLX_DISPARITY_ONE)
+        step > PLX_HOLD_STEP + stixel->disparity / PLX_DISPARITY_ONE ||
+        (step > PLX_HOLD_ALWAYS && !plx_depths_within(params->depth_scale, here, stixel->disparity, PLX_HOLD_MM)))
         return false;
     if (!ground->valid)
         return true;

@@ -28,6 +28,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
                      .range_max_m = 20,
                      .min_height_m = 0.25,
                      .max_height_m = 3,
+                     .records = PLX_RECORDS_STIXELS,
                      .open_size = 3,
                      .close_size = 3,
                      .max_step = 8,

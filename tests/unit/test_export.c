@@ -220,6 +220,40 @@ static void obstacles_stand_on_the_picture(void **state)
     plx_rgb_image_destroy(&drawing);
 }
 
+/* fx b = 6; the ground is 1 m below the camera, in row 20 + 60 / Z: 50 at 2 m, 35 at 4 m. */
+static void a_bar_at_the_foot_follows_the_outline(void **state)
+{
+    (void)state;
+    static struct plx_frame frame = {
+        .calibration = {.fx = 60, .fy = 60, .cx = 40, .cy = 20, .cx_right = 40, .baseline_m = 0.1},
+        .ground = {.valid = 1, .camera_height_m = 1, .normal = {0, 1, 0}},
+        .obstacle_count = 1,
+        .obstacle = {{.status = PLX_TRACK_TRACKED, .x = 8, .y = 10, .width = 64, .height = 45, .nearest_m = 2}}};
+    for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+        frame.obstacle[0].outline[part] = part < 8 ? 48 : 24; /* 2 m, 4 m */
+    frame.obstacle[0].outline[3] = 0;                         /* columns 20 .. 23 */
+
+    struct plx_rgb_image drawing;
+    assert_int_equal(plx_rgb_image_create(80, 60, &drawing), 0);
+    plx_draw_obstacles(&drawing, &frame);
+    const struct plx_rgb *near = &drawing.pixel[49 * 80 + 30], *far = &drawing.pixel[34 * 80 + 50];
+    const struct plx_rgb *open = &drawing.pixel[49 * 80 + 21], *below = &drawing.pixel[50 * 80 + 30];
+    assert_true(near->r > near->b && far->b > 0 && near->r > far->r && near->b < far->b);
+    assert_int_equal(open->r + open->g + open->b, 0);
+    assert_int_equal(below->r + below->g + below->b, 0);
+
+    const struct plx_rgb wanted[] = {*near, *far};
+    frame.ground.valid = 0; /* then the lower edge of the box */
+    plx_draw_obstacles(&drawing, &frame);
+    assert_memory_equal(&drawing.pixel[51 * 80 + 30], &wanted[0], sizeof *wanted);
+    assert_memory_equal(&drawing.pixel[51 * 80 + 50], &wanted[1], sizeof *wanted);
+    frame.ground = (struct plx_ground_info){.valid = 1, .camera_height_m = 9, .normal = {0, 1, 0}}; /* below the box */
+    memset(drawing.pixel, 0, 80 * 60 * sizeof *drawing.pixel);
+    plx_draw_obstacles(&drawing, &frame);
+    assert_memory_equal(&drawing.pixel[51 * 80 + 50], &wanted[1], sizeof *wanted);
+    plx_rgb_image_destroy(&drawing);
+}
+
 /* fx b = 64: 16 px at 4 m, 4 px at 16 m. */
 static void a_bar_names_the_distances(void **state)
 {
@@ -337,6 +371,7 @@ int main(void)
         cmocka_unit_test(near_is_red_far_is_blue_unknown_is_black),
         cmocka_unit_test(boxes_are_outlines_and_nothing_is_drawn_outside),
         cmocka_unit_test(obstacles_stand_on_the_picture),
+        cmocka_unit_test(a_bar_at_the_foot_follows_the_outline),
         cmocka_unit_test(a_bar_names_the_distances),
         cmocka_unit_test(labels_do_not_cover_each_other),
         cmocka_unit_test(text_is_readable),

@@ -64,7 +64,7 @@ static void same_bits_as_the_oracle(void **state)
         test_image_free(&got_stixels);
     }
     print_message("%u records, up to %u in a picture\n", found, most);
-    assert_true(found > 1000 && most > 100);
+    assert_true(found > 800 && most > 100);
 }
 
 /* A picture 32 pixels wide and 40 high, all at disparity D, in front of a camera whose depth is 6,000 m / D. */
@@ -113,6 +113,25 @@ static void what_is_near_in_rows_and_depth_is_one_record(void **state)
     const uint16_t want[8][PLX_COLUMN_STIXELS] = {{2}, {2}, {1}, {1, 1}, {3}, {3, 0}, {3}};
 
     expect(stixel, 322, 30, want, 3);
+}
+
+static void a_pixel_lies_on_what_has_its_depth(void **state)
+{
+    (void)state;
+    const struct plx_stixel far[8][PLX_COLUMN_STIXELS] = {
+        {STIXEL(0, 39, 106)},
+        {{0}},                /* 60 and 56.6 m: less than half a pixel */
+        {STIXEL(0, 39, 107)}, /* 12 + 107 / 16 hold more, but these are 3.9 m */
+    };
+    const struct plx_stixel near[8][PLX_COLUMN_STIXELS] = {
+        {STIXEL(0, 39, 518)}, {{0}}, /* 12.5 and 11.6 m: 38 of 44 / 16 px */
+        {STIXEL(0, 39, 528)}, {{0}}, /* 11.4 m: 48 of 45 / 16 px */
+        {STIXEL(0, 39, 521)},        /* 41 of 44 */
+    };
+    const uint16_t want_far[8][PLX_COLUMN_STIXELS] = {{1}}, want_near[8][PLX_COLUMN_STIXELS] = {{1}, {0}, {0}, {0}, {2}};
+
+    expect(far, 100, 1, want_far, 1);
+    expect(near, 480, 1, want_near, 2);
 }
 
 static void records_that_cannot_be_published_say_so(void **state)
@@ -174,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_as_the_oracle),
         cmocka_unit_test(what_is_near_in_rows_and_depth_is_one_record),
+        cmocka_unit_test(a_pixel_lies_on_what_has_its_depth),
         cmocka_unit_test(records_that_cannot_be_published_say_so),
         cmocka_unit_test(refuses_what_does_not_fit),
     };

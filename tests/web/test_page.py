@@ -60,6 +60,29 @@ const marks = [...document.querySelectorAll("#depth .marks span")].map(mark => {
   return { text: mark.innerText, left: box.left, right: box.right, colour: [...colour].slice(0, 3) };
 });
 """
+# Draws a wall without its middle: 3 m ahead in columns 80..109 and 140..159, 6 m in 160..239; of the ground, row 100 + 300 / Z.
+# Returns the colours of 3 and 6 m, and those of the wanted pixels of the picture, and of the top view.
+WALL = """
+const [ground, inPicture, inTop, done] = arguments;
+Promise.all([import("/pictures.js"), import("/top.js")]).then(([pictures, top]) => {
+  const outline_m = Array.from({ length: 16 }, (_, part) => part < 3 ? 3 : part < 6 ? null : part < 8 ? 3 : 6);
+  const wall = { track: 1, box_px: [80, 60, 160, 160], outline_m, nearest_m: 3, position_m: [-3, 0, 8], extent_m: [2.4, 1, 3],
+                 velocity_mps: [0, 0, 0], world_velocity_mps: null, moving: null };
+  const calibration = { fx: 300, fy: 300, cx: 160, cy: 100, cx_right: 160, baseline_m: 0.1 };
+  const frame = { left: { width: 320, height: 240, data: new Uint8Array(320 * 240) }, status: { obstacles: [wall], free_ahead_m: null, calibration, ground } };
+  const figure = document.createElement("figure");
+  figure.innerHTML = "<canvas></canvas><canvas></canvas><figcaption></figcaption>";
+  const read = (canvas, points) => {
+    const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return points.map(([x, y]) => [...data.subarray(4 * (y * width + x), 4 * (y * width + x) + 4)]);
+  };
+  const picture = new pictures.Picture(figure, () => {}), above = new top.Top(figure);
+  picture.draw(frame);
+  const seen = read(picture.overlay, inPicture);
+  above.draw(frame);
+  done([[3, 6].map(metres => [...pictures.colour(1.2 / metres), 255]), seen, read(above.canvas, inTop)]);
+});
+"""
 CHARTS = """
 return [...document.querySelectorAll("svg.chart:has(.axis)")].map(chart => {
   const boxes = [...chart.querySelectorAll(".data")].map(each => each.getBBox()), axis = chart.querySelector(".axis").getBBox();
@@ -161,6 +184,20 @@ class Page(Web):
                 return new Set(new Uint32Array(copy.getContext("2d").getImageData(0, 0, copy.width, copy.height).data.buffer)).size""",
                                       f"#{name} canvas")
             self.assertGreater(colours, 20, name)
+        self.assertEqual(self.console(), [])
+
+    def test_obstacles_follow_their_outline(self):
+        self.open()
+        nothing = [0, 0, 0, 0]
+        level = {"pitch_rad": 0, "roll_rad": 0, "camera_height_m": 1}
+        for ground, near_row, far_row in ((level, 198, 148), (None, 218, 218), ({**level, "camera_height_m": 3}, 218, 218)):
+            # The top view is 320 x 240 px, with 22.56 px a metre and the camera at 160, 232.8.
+            (near, far), picture, top = self.browser.execute_async_script(
+                WALL, ground, [(90, near_row), (125, near_row), (150, near_row), (200, far_row), (200, far_row - 8)],
+                [(145, 165), (152, 165), (158, 165), (160, 130), (180, 97)])
+            self.assertEqual(picture, [near, nothing, near, far, nothing])
+            self.assertEqual([top[0], *top[2:]], [near, near, near, near])  # the whole line has one colour
+            self.assertNotEqual(top[1], near)
         self.assertEqual(self.console(), [])
 
     def why_unhealthy(self, collector, rate_hz):

@@ -50,6 +50,20 @@ export function obstacleText(obstacle) {
   return words.join(" ");
 }
 
+// The parts of the obstacle's outline in which something stands, from left to right: their sides in columns, and their distance.
+export function outlineParts(obstacle) {
+  const [x, , width] = obstacle.box_px, parts = obstacle.outline_m, column = i => x + width * i / parts.length;
+  return parts.map((each, i) => ({ index: i, left: column(i), right: column(i + 1), distance_m: each })).filter(each => each.distance_m !== null);
+}
+
+// The point on the ground that column x of the picture shows at depth z, in axes of the camera.
+export function onGround(ground, calibration, x, z) {
+  const across = (x - calibration.cx) / calibration.fx * z;
+  if (!ground) return [across, 0, z];
+  const { pitch_rad: pitch, roll_rad: roll, camera_height_m: height } = ground;
+  return [across, (height - Math.cos(pitch) * Math.sin(roll) * across - Math.sin(pitch) * z) / (Math.cos(pitch) * Math.cos(roll)), z];
+}
+
 // --- left ---------------------------------------------------------------------------------------------------------------
 
 export class Picture {
@@ -82,7 +96,10 @@ export class Picture {
     context.font = `${12 * scale}px system-ui, sans-serif`;
     const labels = []; // nearest first, so that its label stands at its box
     for (const obstacle of obstacles) labels.push(placeLabel(context, obstacle, scale, labels));
-    for (const obstacle of [...obstacles].reverse()) drawBox(context, obstacle, scale);
+    for (const obstacle of [...obstacles].reverse()) {
+      drawBox(context, obstacle, scale);
+      drawFoot(context, frame.status, obstacle, scale);
+    }
     for (const label of labels) drawLabel(context, label, scale);
     if (this.point) {
       context.strokeStyle = "#fff";
@@ -97,13 +114,25 @@ export class Picture {
 
 function drawBox(context, obstacle, scale) {
   context.lineWidth = 2 * scale;
-  context.strokeStyle = nearColour(obstacle);
+  context.strokeStyle = distanceColour(obstacle.nearest_m);
   context.strokeRect(...obstacle.box_px);
 }
 
+// A bar at the foot of the obstacle, in each part of its outline in the colour of that part's distance: on the ground, but inside the
+// box; at the box's lower edge if there is no ground.
+function drawFoot(context, { ground, calibration }, obstacle, scale) {
+  const [, top, , boxHeight] = obstacle.box_px, height = FOOT_HEIGHT * scale, lower = top + boxHeight - height;
+  for (const { left, right, distance_m: z } of outlineParts(obstacle)) {
+    const row = ground ? calibration.cy + calibration.fy * onGround(ground, calibration, (left + right) / 2, z)[1] / z - height : lower;
+    context.fillStyle = distanceColour(z);
+    context.fillRect(left, Math.max(Math.min(row, lower), top), right - left, height);
+  }
+}
+
+const FOOT_HEIGHT = 4;
 const LABEL_HEIGHT = 16;
 
-function nearColour(obstacle) { return `rgb(${colour(1.2 / Math.max(obstacle.nearest_m, 0.3)).join(" ")})`; }
+export function distanceColour(metres) { return `rgb(${colour(1.2 / Math.max(metres, 0.3)).join(" ")})`; }
 
 // Above its box, else below, else higher and higher: where it is whole and covers no label in LABELS.
 function placeLabel(context, obstacle, scale, labels) {
@@ -113,7 +142,7 @@ function placeLabel(context, obstacle, scale, labels) {
   const isFree = top => top >= 0 && top + height <= canvas.height &&
     labels.every(each => x >= each.x + each.width || each.x >= x + width || Math.abs(each.top - top) >= height);
   const tops = [y - height, y + boxHeight, ...Array.from({ length: 8 }, (_, i) => y - (i + 2) * height)];
-  return { text, x, width, top: tops.find(isFree) ?? Math.max(y - height, 0), style: nearColour(obstacle) };
+  return { text, x, width, top: tops.find(isFree) ?? Math.max(y - height, 0), style: distanceColour(obstacle.nearest_m) };
 }
 
 function drawLabel(context, label, scale) {

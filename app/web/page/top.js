@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view from above: free ground, what stands, obstacles with their velocities and ways. x is right, z is ahead along the ground,
 // metres: a camera may look down or be turned about its view axis.
-import { colour, obstacleText } from "./pictures.js";
+import { colour, distanceColour, obstacleText, onGround, outlineParts } from "./pictures.js";
 
 const NOTHING_FREE = 0xffff;
 const COLUMN_WIDTH = 4; // pixels of a column of the scan
@@ -32,14 +32,6 @@ export function fromAbove(ground, point) {
   return groundAxes(ground).map(axis => axis[0] * point[0] + axis[1] * point[1] + axis[2] * point[2]);
 }
 
-// The point on the ground that column x of the picture shows at depth z, in axes of the camera.
-function onGround(ground, calibration, x, z) {
-  const across = (x - calibration.cx) / calibration.fx * z;
-  if (!ground) return [across, 0, z];
-  const { pitch_rad: pitch, roll_rad: roll, camera_height_m: height } = ground;
-  return [across, (height - Math.cos(pitch) * Math.sin(roll) * across - Math.sin(pitch) * z) / (Math.cos(pitch) * Math.cos(roll)), z];
-}
-
 export class Top {
   constructor(figure) {
     this.canvas = figure.querySelector("canvas");
@@ -66,7 +58,7 @@ export class Top {
     context.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
     this.drawGrid(context, place, scale, style);
     if (frame.scan && status.calibration) this.drawScan(context, place, frame);
-    this.drawObstacles(context, place, scale, status, style);
+    this.drawObstacles(context, place, status, style);
     context.fillStyle = style.getPropertyValue("--accent");
     const [x, y] = place(0, 0), size = 6 * devicePixelRatio;
     context.beginPath();
@@ -114,15 +106,14 @@ export class Top {
     }
   }
 
-  drawObstacles(context, place, scale, status, style) {
+  drawObstacles(context, place, status, style) {
     const pose = status.motion?.valid ? status.motion.pose : null, now = performance.now() / 1000;
     for (const obstacle of status.obstacles ?? []) {
-      const [x, z] = fromAbove(status.ground, obstacle.position_m), [width, , depth] = obstacle.extent_m;
-      const [left, top] = place(x - width / 2, z + Math.max(depth, 0.1) / 2);
+      const [x, z] = fromAbove(status.ground, obstacle.position_m);
       this.drawTail(context, place, obstacle, pose, status.ground, now, style);
-      context.strokeStyle = context.fillStyle = `rgb(${colour(1.2 / Math.max(obstacle.nearest_m, 0.3)).join(" ")})`;
+      context.strokeStyle = context.fillStyle = distanceColour(obstacle.nearest_m);
       context.lineWidth = 2 * devicePixelRatio;
-      context.strokeRect(left, top, width * scale, Math.max(depth, 0.1) * scale);
+      this.drawOutline(context, place, status, obstacle);
       const velocity = obstacle.moving ? obstacle.world_velocity_mps : null;
       if (velocity) {
         context.beginPath();
@@ -131,9 +122,23 @@ export class Top {
         context.lineTo(...place(x + vx, z + vz));
         context.stroke();
       }
-      context.fillText(obstacleText(obstacle), left + 4, top - 4);
+      const [textX, textY] = place(x, z);
+      context.fillText(obstacleText(obstacle), textX + 4, textY - 4);
     }
     for (const [track, tail] of this.tails) if (now - tail.at(-1).time > TAIL_S) this.tails.delete(track);
+  }
+
+  // What stands, part by part; a part where nothing stands is a gap.
+  drawOutline(context, place, { ground, calibration }, obstacle) {
+    let last = null;
+    context.beginPath();
+    for (const { index, left, right, distance_m: z } of outlineParts(obstacle)) {
+      const ends = [left, right].map(x => place(...fromAbove(ground, onGround(ground, calibration, x, z))));
+      if (last !== index - 1) context.moveTo(...ends[0]);
+      for (const end of ends) context.lineTo(...end);
+      last = index;
+    }
+    context.stroke();
   }
 
   drawTail(context, place, obstacle, pose, ground, now, style) {

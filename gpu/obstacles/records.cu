@@ -68,6 +68,7 @@ static __device__ __forceinline__ int find_stixel(const records_args &a, const s
 {
     const int first = (int)threadIdx.x / PLX_CELL_WIDTH * PLX_COLUMN_STIXELS, d = a.disparity.row(y)[x];
 
+    PLX_UNROLL(1)
     for (int i = first; i < first + PLX_COLUMN_STIXELS && shared[i].disparity > 0; i++)
         if (plx_stixel_holds(&shared[i], &ground, &a.params, x, y, d))
             return i;

@@ -31,8 +31,10 @@ static void start_recording(void)
         fprintf(times, "%.6f\n", i * PAIR_S + (i >= GAP_AT ? GAP_S : 0));
     assert_int_equal(fclose(times), 0);
     snprintf(path_key, sizeof path_key, "source.path=%s", daemon_.directory);
+    /* In pictures of 64 x 48 px no stixel is high enough. */
     daemon_start(&daemon_, (const char *const[]){"--set", "source.type=replay", "--set", path_key, "--set", "match.paths=4",
-                                                 "--set", "match.disparities=64", "--set", "publish.right=true", NULL});
+                                                 "--set", "match.disparities=64", "--set", "publish.right=true", "--set",
+                                                 "obstacles.records=regions", NULL});
 }
 
 static void command_start(struct command *command, const char *const *args)

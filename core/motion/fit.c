@@ -245,12 +245,37 @@ static bool spread_covariance(const struct normal *normal, double ret_covariance
     return true;
 }
 
+/* How much the pose at the minimum moves if all points share an error: one more step, on what that error makes of the
+ * residuals. LOWER: of the normal equations. */
+static void find_shared(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
+                        const double lower[36], struct plx_fit *fit)
+{
+    for (int kind = 0; kind < PLX_FIT_SHARED; kind++) {
+        struct normal normal = {.b = {0}};
+        for (int i = 0; i < count; i++) {
+            struct residual residual;
+            if (!residual_at(camera, &point[i], &fit->pose, &residual) || residual.error >= FINAL_GATE)
+                continue;
+            const double *across = residual.across, *seen = point[i].seen;
+            const double off[PLX_FIT_SHARED][3] = {
+                {across[0], across[1], across[2] - 1},
+                {1, 0, 0},
+                {0, 1, 0},
+                {(camera->cy - seen[1]) / camera->fy, (seen[0] - camera->cx) / camera->fx, 0}};
+            memcpy(residual.r, off[kind], sizeof residual.r);
+            add_point(camera, &point[i], &residual, 1 / (1 + residual.error / CAUCHY), &normal);
+        }
+        plx_solve(lower, normal.b, fit->shared[kind]);
+    }
+}
+
 /* Gauss-Newton on all points. False if they do not determine the motion. */
 static bool refine(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count, struct plx_fit *fit)
 {
     struct normal normal;
+    double lower[36];
     for (int step = 0; step < FINAL_STEPS; step++) {
-        double lower[36], move[6], squared = 0;
+        double move[6], squared = 0;
         add_all(camera, point, count, &fit->pose, &normal);
         if (!plx_solve_decompose(normal.a, lower))
             return false;
@@ -261,6 +286,7 @@ static bool refine(const struct plx_fit_camera *camera, const struct plx_fit_poi
         if (squared < CONVERGED)
             break;
     }
+    find_shared(camera, point, count, lower, fit);
     return spread_covariance(&normal, fit->covariance);
 }
 

@@ -23,9 +23,20 @@ struct plx_fit_point {
     bool inlier;        /* result of plx_fit_motion */
 };
 
+/* Errors that all points may share. */
+enum plx_fit_shared {
+    PLX_FIT_DISPARITY, /* each disparity, of the key frame and of now, is 1 px too small */
+    PLX_FIT_COLUMN,    /* each corner is found 1 px too far right, */
+    PLX_FIT_ROW,       /* or too far down, */
+    PLX_FIT_TURN,      /* or turned about the principal point, by 1 px at the distance of the focal length */
+    PLX_FIT_SHARED
+};
+
 struct plx_fit {
     struct plx_pose pose;  /* now_from_key */
-    double covariance[36]; /* of the error of POSE, as a MOVE of plx_pose_move: m, rad, axes of the frame now; row-major */
+    double covariance[36]; /* of the error of POSE, as a MOVE of plx_pose_move: m, rad, axes of the frame now; row-major.
+                              Of the random errors of points */
+    double shared[PLX_FIT_SHARED][6]; /* by how much each shared error moves POSE, likewise */
     int inliers;
 };
 

@@ -17,6 +17,12 @@
 #define LOST_FRAMES 2        /* without a motion: the key frame is out of sight */
 #define GAP_NS 1000000000    /* the last motion, or a hint, says nothing about a longer interval */
 
+/* Standard deviations of what a careful calibration leaves, as on KITTI's sequences, and of errors of flow that corners share.
+ */
+#define DISPARITIES_SHARE_PX 0.2
+#define AXES_RAD 0.004 /* of the rectified camera's axes */
+#define CORNERS_SHARE_PX 0.1
+
 #define HINT_MIN_NS 1000000 /* what struct plx_motion_hint allows */
 #define HINT_MAX_NS 1000000000
 #define HINT_MAX_M 100.0
@@ -40,7 +46,7 @@ struct plx_motion {
 
     bool has_key;
     struct plx_pose start_from_key, last_from_key; /* last: the last frame whose motion was known */
-    double last_covariance[36]; /* of last_from_key, axes of the last frame; zeros while it is the key frame */
+    struct plx_fit last;                           /* last_from_key; all zeros while it is the key frame */
     int64_t last_ns;
     int failures; /* frames without a motion since the last one with a motion */
     uint32_t breaks;
@@ -185,19 +191,61 @@ static bool find_motion(struct plx_motion *motion, const struct plx_image *dispa
     return search_from(motion, disparity, &rest, PLX_PYRAMID_LEVELS, ret_fit);
 }
 
+/* Adds the covariance of an error of 0 that moves by MOVE where it is one deviation. */
+static void add_deviation(const double move[6], double covariance[36])
+{
+    for (int i = 0; i < 36; i++)
+        covariance[i] += move[i / 6] * move[i % 6];
+}
+
+/* Adds to COVARIANCE that of FIT: random errors, and those that its corners share. */
+static void add_covariance(const struct plx_fit *fit, double covariance[36])
+{
+    for (int i = 0; i < 36; i++)
+        covariance[i] += fit->covariance[i];
+    for (int kind = PLX_FIT_COLUMN; kind <= PLX_FIT_TURN; kind++) {
+        double move[6];
+        for (int i = 0; i < 6; i++)
+            move[i] = CORNERS_SHARE_PX * fit->shared[kind][i];
+        add_deviation(move, covariance);
+    }
+}
+
+/* The covariance of NOW_FROM_LAST, which follows from LAST and NOW, poses of both frames against the key frame. What the
+ * calibration leaves is the same in both: the offset of disparities moves what lies between them by the difference, and wrong
+ * axes turn the way. */
+static void find_covariance(const struct plx_fit *last, const struct plx_fit *now, const struct plx_pose *now_from_last,
+                            double ret_covariance[36])
+{
+    double before[36] = {0}, offset[6], axes[6] = {0};
+    const double *t = now_from_last->translation;
+
+    add_covariance(last, before);
+    plx_pose_move_covariance(now_from_last, before, ret_covariance);
+    add_covariance(now, ret_covariance);
+    plx_pose_move_axes(now_from_last, last->shared[PLX_FIT_DISPARITY], offset);
+    for (int i = 0; i < 6; i++)
+        offset[i] = DISPARITIES_SHARE_PX * (now->shared[PLX_FIT_DISPARITY][i] - offset[i]);
+    add_deviation(offset, ret_covariance);
+    for (int i = 0; i < 3; i++) { /* turned about axis i */
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        axes[i] = 0;
+        axes[j] = -AXES_RAD * t[k];
+        axes[k] = AXES_RAD * t[j];
+        add_deviation(axes, ret_covariance);
+    }
+}
+
 /* Writes the motion from the last known frame to this one into RET_INFO, and makes this one the last. */
 static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t capture_ns, struct plx_motion_info *ret_info)
 {
     struct plx_pose key_from_now, now_from_last;
-    double last_covariance[36];
     plx_pose_invert(&fit->pose, &key_from_now);
     plx_pose_compose(&motion->last_from_key, &key_from_now, &ret_info->motion);
     plx_pose_compose(&motion->start_from_key, &key_from_now, &ret_info->pose);
     plx_pose_invert(&ret_info->motion, &now_from_last);
-    plx_pose_move_covariance(&now_from_last, motion->last_covariance, last_covariance);
-    for (int i = 0; i < 36; i++)
-        ret_info->covariance[i] = fit->covariance[i] + last_covariance[i];
-    memcpy(motion->last_covariance, fit->covariance, sizeof motion->last_covariance);
+    find_covariance(&motion->last, fit, &now_from_last, ret_info->covariance);
+    motion->last = *fit;
     ret_info->valid = true;
     ret_info->inliers = fit->inliers;
     ret_info->interval_ns = capture_ns - motion->last_ns;
@@ -224,7 +272,7 @@ static bool take_key(struct plx_motion *motion, const struct plx_image *disparit
     motion->start_from_key = *pose;
     plx_pose_normalize(&motion->start_from_key);
     motion->last_from_key = PLX_POSE_IDENTITY;
-    memset(motion->last_covariance, 0, sizeof motion->last_covariance);
+    memset(&motion->last, 0, sizeof motion->last);
     motion->last_ns = capture_ns;
     motion->failures = 0;
     motion->has_key = true;

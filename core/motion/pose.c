@@ -69,6 +69,17 @@ static void adjoint(const struct plx_pose *pose, double ret[36])
         }
 }
 
+void plx_pose_move_axes(const struct plx_pose *b_from_a, const double move[6], double ret_move[6])
+{
+    double by[36];
+    adjoint(b_from_a, by);
+    for (int i = 0; i < 6; i++) {
+        ret_move[i] = 0;
+        for (int k = 0; k < 6; k++)
+            ret_move[i] += by[6 * i + k] * move[k];
+    }
+}
+
 void plx_pose_move_covariance(const struct plx_pose *b_from_a, const double covariance[36], double ret_covariance[36])
 {
     double by[36], half[36] = {0};

@@ -18,8 +18,11 @@ void plx_pose_invert(const struct plx_pose *pose, struct plx_pose *ret);
  * differ from the rotation vector's by a twelfth of its third power. */
 void plx_pose_move(struct plx_pose *pose, const double move[6]);
 
-/* The covariance [6][6] of a MOVE in axes of B, from COVARIANCE of the same move in axes of A: the adjoint of the pose (Murray,
- * Li, Sastry, A Mathematical Introduction to Robotic Manipulation, 1994). */
+/* The same small motion as MOVE, in axes of A, in axes of B: the adjoint of the pose (Murray, Li, Sastry, A Mathematical
+ * Introduction to Robotic Manipulation, 1994). */
+void plx_pose_move_axes(const struct plx_pose *b_from_a, const double move[6], double ret_move[6]);
+
+/* The covariance [6][6] of a MOVE in axes of B, from COVARIANCE of the same move in axes of A. */
 void plx_pose_move_covariance(const struct plx_pose *b_from_a, const double covariance[36], double ret_covariance[36]);
 
 /* Makes the rotation orthonormal again, after the rounding of many products. */

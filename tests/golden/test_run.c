@@ -223,9 +223,14 @@ static void expect_sequence(const char *records)
     assert_true(cJSON_GetObjectItem(json, "way_m")->valuedouble > 20 && drift <= 1.5);
     const cJSON *frames = cJSON_GetObjectItem(json, "frame");
     double degrees = 0;
-    for (int i = 14; i < 24; i++)
-        degrees += cJSON_GetObjectItem(cJSON_GetArrayItem(frames, i), "error_degrees")->valuedouble / 10;
+    int covered = 0;
+    for (int i = 13; i < 24; i++) {
+        const cJSON *frame = cJSON_GetArrayItem(frames, i);
+        degrees += cJSON_GetObjectItem(frame, "error_degrees")->valuedouble / 11;
+        covered += cJSON_IsTrue(cJSON_GetObjectItem(frame, "covered"));
+    }
     assert_true(degrees <= 0.04);
+    assert_int_equal(covered, 10); /* of 11: 95 % are expected */
 
     const cJSON *tracks = cJSON_GetObjectItem(json, "tracks");
     print_message("    id changes %.1f %%, world velocity median %.2f, p95 %.2f m/s\n", number(tracks, "id_changes_percent"),

@@ -21,6 +21,7 @@
 /* Distance of a measured pose from the true pose. */
 struct error {
     double m, degrees;
+    bool covered; /* explained by the published covariance; of a step only */
 };
 
 struct table {
@@ -67,8 +68,8 @@ static struct plx_pose relative_pose(const struct plx_pose *a, const struct plx_
 
 static struct error error_of(const struct plx_pose *difference)
 {
-    return (struct error){plx_pose_distance(difference),
-                          2 * asin(fmin(1, plx_pose_half_sine(difference))) * PLX_DEGREES_PER_RAD};
+    return (struct error){.m = plx_pose_distance(difference),
+                          .degrees = 2 * asin(fmin(1, plx_pose_half_sine(difference))) * PLX_DEGREES_PER_RAD};
 }
 
 /* True if the published covariance explains DIFFERENCE: 95 % of normal errors would be smaller. */
@@ -108,6 +109,7 @@ static cJSON *frame_json(const char *name, const struct plx_motion_info *info, d
     cJSON_AddItemToObject(item, "way_m", plx_json_number(step_m, 4));
     cJSON_AddItemToObject(item, "error_m", plx_json_number(info->valid ? step->m : NAN, 5));
     cJSON_AddItemToObject(item, "error_degrees", plx_json_number(info->valid ? step->degrees : NAN, 5));
+    cJSON_AddItemToObject(item, "covered", info->valid ? cJSON_CreateBool(step->covered) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "pose_error_m", plx_json_number(pose->m, 4));
     cJSON_AddItemToObject(item, "pose_error_degrees", plx_json_number(pose->degrees, 4));
     cJSON_AddItemToObject(item, "motion_ms", plx_json_number(seconds * 1e3, 3));
@@ -124,7 +126,7 @@ static void compare(struct plx_run *run, const struct plx_pair *pair, const stru
     const struct plx_pose true_pose = relative_pose(&table->truth[0], &table->truth[i]);
     const struct plx_pose step_difference = relative_pose(&true_step, &info->motion),
                           difference = relative_pose(&true_pose, &info->pose);
-    const struct error step = error_of(&step_difference);
+    struct error step = error_of(&step_difference);
     const double step_m = plx_pose_distance(&true_step);
     plx_track_measures_add(table->tracks, frame, &true_step);
     table->end = error_of(&difference);
@@ -134,7 +136,8 @@ static void compare(struct plx_run *run, const struct plx_pair *pair, const stru
     table->frames++;
     if (info->valid) {
         table->valid++;
-        table->covered += is_covered(&step_difference, info->covariance);
+        step.covered = is_covered(&step_difference, info->covariance);
+        table->covered += step.covered;
         table->step.m += step.m;
         table->step.degrees += step.degrees;
     }

@@ -2,6 +2,7 @@
 /* 50 s along the street through the whole pipeline: ground, ego-motion, obstacles and free ground, compared with the truth of
  * each pixel. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/motion/pose.h"
@@ -25,10 +26,16 @@ struct truth {
     bool ground[HEIGHT][WIDTH];
 };
 
+#define POLE 8 /* the first of three poles */
+#define POLES 3
+#define LEAST_POLE_PX 12 /* narrower ones are not always found */
+#define FOOT_PX 3
+
 struct counts {
     long obstacle_pixels, found, ground_pixels, claimed;
     long free_columns, free_beyond; /* free ground claimed behind a thing */
     int joined_frames, ground_frames, motions;
+    int poles, feet; /* poles that stand free in view; of those listed with the right foot */
 };
 
 static struct truth truth;
@@ -126,6 +133,49 @@ static void count_free(const struct plx_scene *scene, const struct plx_image *sc
     }
 }
 
+/* The last row that shows OBJECT if it is all in view and stands on ground that is seen, and is wide enough; else -1. */
+static int foot_of(int object)
+{
+    int x0 = WIDTH, x1 = -1, last = -1;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            if (truth.object[y][x] == object) {
+                x0 = x < x0 ? x : x0;
+                x1 = x > x1 ? x : x1;
+                last = y;
+            }
+    const bool whole = x0 > 0 && x1 < WIDTH - 1 && x1 - x0 + 1 >= LEAST_POLE_PX && last < HEIGHT - 2;
+    return whole && truth.ground[last + 2][(x0 + x1) / 2] ? last : -1;
+}
+
+/* The obstacle whose label most pixels of OBJECT have, NULL if there is none. */
+static const struct plx_obstacle *obstacle_of(const struct plx_frame *frame, const struct plx_image *labels, int object)
+{
+    int pixels[PLX_MAX_OBSTACLES + 1] = {0};
+    const struct plx_obstacle *best = NULL;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            const uint16_t label = ((const uint16_t *)plx_row(labels, y))[x];
+            pixels[label <= PLX_MAX_OBSTACLES ? label : 0] += truth.object[y][x] == object;
+        }
+    for (uint32_t i = 0; i < frame->obstacle_count; i++)
+        if (frame->obstacle[i].label > 0 && pixels[frame->obstacle[i].label] > (best ? pixels[best->label] : 0))
+            best = &frame->obstacle[i];
+    return best;
+}
+
+static void count_feet(const struct plx_frame *frame, const struct plx_image *labels, struct counts *counts)
+{
+    for (int object = POLE; object < POLE + POLES; object++) {
+        const int foot = foot_of(object);
+        if (foot < 0)
+            continue;
+        const struct plx_obstacle *obstacle = obstacle_of(frame, labels, object);
+        counts->poles++;
+        counts->feet += obstacle && abs(obstacle->y + obstacle->height - 1 - foot) <= FOOT_PX;
+    }
+}
+
 static void judge(const struct plx_scene *scene, struct plx_frame *frame, struct counts *counts)
 {
     const struct plx_image labels = plx_pipeline_plane(frame, PLX_PLANE_LABELS),
@@ -136,6 +186,7 @@ static void judge(const struct plx_scene *scene, struct plx_frame *frame, struct
     count_pixels(scene, &labels, counts);
     count_joined(scene, frame, counts);
     count_free(scene, &scan, counts);
+    count_feet(frame, &labels, counts);
 }
 
 /* Error of the last pose, metres and degrees, and the way, metres. */
@@ -188,6 +239,8 @@ static void fifty_seconds_along_the_street(void **state)
                   100.0 * (double)c.free_beyond / (double)c.free_columns);
     print_message("    ground in %d, joined things in %d of %d frames; %d motions; drift %.2f %%, %.4f degrees/m in %.1f m\n",
                   c.ground_frames, c.joined_frames, FRAMES, c.motions, 100 * error_m / way_m, degrees / way_m, way_m);
+    print_message("    %d of %d feet of poles within %d px\n", c.feet, c.poles, FOOT_PX);
+    assert_true(c.poles >= 100 && c.feet >= 0.95 * c.poles);
     assert_true(c.found >= 0.8 * c.obstacle_pixels && c.claimed <= 0.001 * c.ground_pixels);
     assert_true(c.free_beyond <= 0.02 * c.free_columns);
     assert_true(c.joined_frames <= 0.08 * FRAMES); /* the goal is 0: cars one behind the other, 13 m away */

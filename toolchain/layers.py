@@ -15,6 +15,7 @@ LAYERS = {
     "core/geometry": "core/base",
     "core/ground": "core/base",
     "core/motion": "core/base core/geometry",
+    "core/drift": "core/base core/motion",
     "core/tracks": "core/base core/motion",
     "core/pipeline": "core",
     "cpu": "core",

@@ -18,10 +18,10 @@ static const struct {
     bool classic;
     uint64_t pictures, frames;
 } golden[] = {
-    {320, 240, 64, 8, false, UINT64_C(0xbed2f4cfa998075b), UINT64_C(0xb708438299d25491)},
-    {321, 239, 128, 4, false, UINT64_C(0x5b86d96215140229), UINT64_C(0xef4014e883d7f039)},
-    {320, 240, 64, 8, true, UINT64_C(0xbed2f4cfa998075b), UINT64_C(0xd53f9983bba8c4c4)},
-    {640, 480, 128, 8, false, UINT64_C(0xa3e595c8aa55142b), UINT64_C(0xb62c1cba0a438467)},
+    {320, 240, 64, 8, false, UINT64_C(0x2452baeeb4c9f4c9), UINT64_C(0x5cade22b315710da)},
+    {321, 239, 128, 4, false, UINT64_C(0x411a8f9ab86580db), UINT64_C(0xcfdb193396179ae9)},
+    {320, 240, 64, 8, true, UINT64_C(0x2452baeeb4c9f4c9), UINT64_C(0x35deee5451d44a12)},
+    {640, 480, 128, 8, false, UINT64_C(0xdf1434e2398eac66), UINT64_C(0xcd5f35a0df3de3d1)},
 };
 #define GOLDEN ((int)(sizeof golden / sizeof *golden))
 

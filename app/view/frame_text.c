@@ -140,6 +140,22 @@ void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_te
              (double)alignment->roll_rad * PLX_DEGREES_PER_RAD, (double)alignment->scale);
 }
 
+void plx_drift_text(const struct plx_drift_info *drift, char *ret_text, size_t size)
+{
+    const double degrees = PLX_DEGREES_PER_RAD;
+
+    if (drift->matches == 0)
+        snprintf(ret_text, size, "not measured: too few matches yet");
+    else
+        snprintf(
+            ret_text, size,
+            "%.2f px of rows, %.2f without pitch %.3f +- %.3f, roll %.3f +- %.3f, bend %.3f +- %.3f deg, scale %.4f +- %.4f",
+            (double)drift->rows, (double)drift->rows_left, (double)drift->pitch_rad * degrees,
+            (double)drift->pitch_deviation_rad * degrees, (double)drift->roll_rad * degrees,
+            (double)drift->roll_deviation_rad * degrees, (double)drift->bend_rad * degrees,
+            (double)drift->bend_deviation_rad * degrees, (double)drift->scale, (double)drift->scale_deviation);
+}
+
 bool plx_motion_rates(const struct plx_motion_info *motion, double *ret_speed_mps, double *ret_turn_radps)
 {
     const double seconds = (double)motion->interval_ns / PLX_NS_PER_S;

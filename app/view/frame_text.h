@@ -50,6 +50,11 @@ void plx_obstacles_print(const struct plx_obstacle *const *sorted, int count, bo
 /* How well the rows of both images match: "8.1 px off, no depth can be trusted: calibrate again (pitch 0.72 deg, ...)". */
 void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_text, size_t size);
 
+/* What the newest matches say about the rows: "0.35 px of rows, 0.02 without pitch 0.050 +- 0.002, ... deg, ..."; after +- the
+ * standard deviation. */
+#define PLX_DRIFT_TEXT 160
+void plx_drift_text(const struct plx_drift_info *drift, char *ret_text, size_t size);
+
 /* Speed, m/s, and rate of rotation, rad/s, of the left camera. False if they are unknown. */
 bool plx_motion_rates(const struct plx_motion_info *motion, double *ret_speed_mps, double *ret_turn_radps);
 

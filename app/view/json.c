@@ -115,6 +115,34 @@ cJSON *plx_json_alignment(const struct plx_alignment_info *alignment)
     return item;
 }
 
+cJSON *plx_json_drift(const struct plx_drift_info *drift)
+{
+    const struct {
+        const char *name;
+        float value;
+        int digits;
+    } number[] = {
+        {"pitch_rad", drift->pitch_rad, 7},
+        {"roll_rad", drift->roll_rad, 7},
+        {"bend_rad", drift->bend_rad, 7},
+        {"scale", drift->scale, 7},
+        {"pitch_deviation_rad", drift->pitch_deviation_rad, 7},
+        {"roll_deviation_rad", drift->roll_deviation_rad, 7},
+        {"bend_deviation_rad", drift->bend_deviation_rad, 7},
+        {"scale_deviation", drift->scale_deviation, 7},
+        {"rows_px", drift->rows, 3},
+        {"rows_left_px", drift->rows_left, 3},
+        {"worst_rows_px", drift->worst_rows, 3},
+    };
+    if (drift->matches == 0)
+        return cJSON_CreateNull();
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "matches", drift->matches);
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+        cJSON_AddItemToObject(item, number[i].name, plx_json_number((double)number[i].value, number[i].digits));
+    return item;
+}
+
 static cJSON *doubles(const double *number, int count, int digits)
 {
     cJSON *array = cJSON_CreateArray();

@@ -122,6 +122,7 @@ static void add_frame(cJSON *item, const struct plx_frame *frame)
                           plx_frame_is_raw(frame) ? cJSON_CreateNull() : plx_json_number((double)frame->blind_within_m, 4));
     cJSON_AddItemToObject(item, "calibration", calibration_json(frame));
     cJSON_AddItemToObject(item, "alignment", plx_json_alignment(&frame->alignment));
+    cJSON_AddItemToObject(item, "drift", plx_json_drift(&frame->drift));
     cJSON_AddItemToObject(item, "left", capture_json(&frame->capture[PLX_LEFT]));
     cJSON_AddItemToObject(item, "right", capture_json(&frame->capture[PLX_RIGHT]));
     cJSON_AddItemToObject(item, "skew_ms", plx_json_number((double)frame->skew_ns / PLX_NS_PER_MS, 6));

@@ -57,6 +57,19 @@ static int allocate_history(struct plx_pipeline *pipeline)
 }
 
 /* All images of the rectified size. */
+/* The rectified right image, where it is no plane of the frame: the CPU reads it too. */
+static int allocate_right(struct plx_pipeline *pipeline)
+{
+    if (pipeline->params.right)
+        return 0;
+    const size_t bytes = lay_out_image(pipeline->width, pipeline->height, PLX_U8, &pipeline->right_seen);
+    const int result = allocate(pipeline, SHARED, bytes, NULL, &pipeline->right_seen.data);
+    pipeline->right = pipeline->right_seen;
+    if (result < 0 || !pipeline->stages->ops->copies_outputs)
+        return result;
+    return allocate(pipeline, LOCAL, bytes, NULL, &pipeline->right.data);
+}
+
 static int allocate_images(struct plx_pipeline *pipeline)
 {
     const struct plx_match *match = &pipeline->params.match;
@@ -67,7 +80,6 @@ static int allocate_images(struct plx_pipeline *pipeline)
         enum plx_type type;
         bool needed;
     } images[] = {
-        {&pipeline->right, PLX_U8, !pipeline->params.right},
         {&pipeline->smooth[PLX_LEFT], PLX_U8, prefilter_on(pipeline)},
         {&pipeline->smooth[PLX_RIGHT], PLX_U8, prefilter_on(pipeline)},
         {&pipeline->features[PLX_LEFT].census, word, true},
@@ -87,7 +99,7 @@ static int allocate_images(struct plx_pipeline *pipeline)
         {&pipeline->opened, PLX_U8, pipeline->params.obstacles && !has_stixel_records(&pipeline->params)},
         {&pipeline->labels, PLX_U32, pipeline->params.obstacles},
     };
-    int result = 0;
+    int result = allocate_right(pipeline);
     for (size_t i = 0; i < sizeof images / sizeof images[0] && result == 0; i++)
         if (images[i].needed)
             result = allocate_image(pipeline, pipeline->width, pipeline->height, images[i].type, images[i].image);
@@ -267,6 +279,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
     plx_calibration_info(calibration, &pipeline->calibration);
     prepare_ground(pipeline);
+    plx_row_drift_init(&pipeline->drift, pipeline->calibration.fy);
     plx_alignment_init(&pipeline->alignment, width, height, pipeline->calibration.fy, params->match.min_disparity,
                        params->match.disparities);
     result = prepare_ranges(pipeline, message);

@@ -3,6 +3,7 @@
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
+#include "core/drift/rows.h"
 #include "core/geometry/alignment.h"
 #include "core/ground/columns.h"
 #include "core/ground/history.h"
@@ -73,7 +74,8 @@ struct plx_pipeline {
 
     void *device_planes;               /* where stages write planes, laid out as the frame; NULL: in the frame itself */
     struct plx_image grey[PLX_EYES];   /* U8 raw size */
-    struct plx_image right;            /* U8 rectified */
+    struct plx_image right;            /* U8 rectified, where it is not published */
+    struct plx_image right_seen;       /* the same where the CPU reads it: a copy, where outputs are copied */
     struct plx_image smooth[PLX_EYES]; /* U8 prefiltered */
     struct plx_features features[PLX_EYES];
     struct plx_candidates candidates;
@@ -89,6 +91,7 @@ struct plx_pipeline {
     struct plx_frozen_check frozen[PLX_EYES];
     struct plx_brightness_check brightness;
     struct plx_alignment alignment;
+    struct plx_row_drift drift;
 
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
     int buffers;

@@ -5,11 +5,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/heartbeat.h"
+#include "core/drift/matches.h"
 #include "core/ground/ground.h"
 #include "core/ground/scan.h"
 #include "core/pipeline/internal.h"
 
-#define OUTPUTS (PLX_PLANE_COUNT + 1) /* the planes and the ground */
+#define OUTPUTS (PLX_PLANE_COUNT + 2) /* the planes, the right image and the ground */
 
 static void end_stage(struct plx_frame_context *context)
 {
@@ -134,7 +135,23 @@ static void update_tracks(struct plx_frame_context *context)
     frame->obstacle_count = (uint32_t)count;
 }
 
-/* Checks brightness, frozen pictures and alignment; returns health flags. */
+/* Looks at some places of both rectified pictures, for the drift of their rows. */
+static void measure_drift(const struct plx_frame_context *context)
+{
+    struct plx_pipeline *pipeline = context->pipeline;
+    struct plx_frame *frame = context->frame;
+    const struct plx_image left = plx_pipeline_plane(frame, PLX_PLANE_LEFT),
+                           disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY),
+                           right = pipeline->params.right ? plx_pipeline_plane(frame, PLX_PLANE_RIGHT) : pipeline->right_seen;
+    struct plx_row_match match[PLX_FRAME_MATCHES];
+    const int count = plx_row_matches_find(&left, &right, &disparity, frame->min_disparity, &pipeline->calibration,
+                                           pipeline->drift.frames, &pipeline->drift.info, match);
+
+    plx_row_drift_add(&pipeline->drift, match, count);
+    frame->drift = pipeline->drift.info;
+}
+
+/* Checks brightness, frozen pictures, alignment and drift; returns health flags. */
 static uint32_t check_pictures(const struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
@@ -151,6 +168,7 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
         return health | PLX_HEALTH_NOT_CALIBRATED;
     if (plx_alignment_look(&pipeline->alignment, &left, pipeline->results->match, &context->frame->alignment))
         health |= PLX_HEALTH_MISALIGNED;
+    measure_drift(context);
     return health;
 }
 
@@ -202,6 +220,9 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
                 (struct plx_output){completed_by(pipeline, (enum plx_plane_id)i), context->plane[i].data,
                                     (uint8_t *)context->frame + plane->offset, (size_t)plane->pitch * plane->height};
     }
+    if (pipeline->right.data != pipeline->right_seen.data)
+        output[count++] = (struct plx_output){PLX_STAGE_RECTIFY, pipeline->right.data, pipeline->right_seen.data,
+                                              pipeline->right.pitch * (size_t)pipeline->right.height};
     if (pipeline->params.ground && pipeline->ground != &pipeline->results->ground)
         output[count++] =
             (struct plx_output){PLX_STAGE_GROUND, pipeline->ground, &pipeline->results->ground, sizeof *pipeline->ground};

@@ -95,9 +95,8 @@ static void add_face(struct plx_ray_view *view, enum plx_axis axis, double plane
     face->albedo = albedo;
     face->s_origin = isfinite(face->s_min) ? face->s_min : 0.0f;
     face->q_origin = isfinite(face->q_min) ? face->q_min : 0.0f;
-    /* With a camera that moves the texture must not: then the distance from the middle of its drive. */
-    const double from = view->scene->drive.period_s > 0.0 ? view->rest[axis] : view->origin[axis];
-    double offset = fmax(fabs(plane - from), SMALLEST_OFFSET_M);
+    /* The texture belongs to the world: neither a camera that moves nor the other eye may change it. */
+    double offset = fmax(fabs(plane - view->rest[axis]), SMALLEST_OFFSET_M);
     bool s_recedes = face->s_axis == PLX_AXIS_Z, q_recedes = face->q_axis == PLX_AXIS_Z;
     face->s_density = s_recedes ? view->along : view->across;
     face->q_density = q_recedes ? view->along : view->across;

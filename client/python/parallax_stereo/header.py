@@ -163,6 +163,11 @@ class Header:
         return records.alignment(self._head["alignment"][0])
 
     @property
+    def drift(self) -> Optional[records.Drift]:
+        """None: it was not measured."""
+        return records.drift(self._head["drift"][0])
+
+    @property
     def motion(self) -> Optional[records.Motion]:
         """None: it is unknown."""
         return records.motion(self._head["motion"][0])

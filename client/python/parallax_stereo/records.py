@@ -60,6 +60,23 @@ class Alignment:
     scale: float
 
 
+@dataclasses.dataclass(frozen=True)
+class Drift:
+    """What the newest matches say about the rows, struct plx_drift_info."""
+    matches: int
+    pitch_rad: float
+    roll_rad: float
+    bend_rad: float
+    scale: float
+    pitch_deviation_rad: float
+    roll_deviation_rad: float
+    bend_deviation_rad: float
+    scale_deviation: float
+    rows: float
+    rows_left: float
+    worst_rows: float
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Pose:
     """A rigid motion: rotation (3, 3), translation (3,)."""
@@ -143,6 +160,10 @@ def ground(raw: Any) -> Ground | None:
 
 def alignment(raw: Any) -> Alignment | None:
     return Alignment(**_values(raw)) if raw["patches"] else None
+
+
+def drift(raw: Any) -> Drift | None:
+    return Drift(**_values(raw)) if raw["matches"] else None
 
 
 def _pose(raw: Any) -> Pose:

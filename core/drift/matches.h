@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matches of a rectified pair that show how far its rows are apart: a few in each frame, spread over the picture, each found by
+ * Lucas and Kanade's alignment (core/motion/flow.h) from where the strict disparity puts it, in both directions. */
+#ifndef PLX_CORE_DRIFT_MATCHES_H
+#define PLX_CORE_DRIFT_MATCHES_H
+
+#include <parallax/frame.h>
+
+#include "core/base/image.h"
+#include "core/drift/rows.h"
+
+#define PLX_FRAME_MATCHES 12 /* cells of a frame that are looked at */
+
+/* LEFT and RIGHT U8, DISPARITY U16 relative to MIN_DISPARITY, all of one size. FRAME chooses the cells, and the places in
+ * them. EXPECTED: an estimate, or all zeros; the search begins there. Returns how many were found. Allocates nothing. */
+int plx_row_matches_find(const struct plx_image *left, const struct plx_image *right, const struct plx_image *disparity,
+                         int min_disparity, const struct plx_calibration_info *calibration, uint32_t frame,
+                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_FRAME_MATCHES]);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/drift/rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/motion/solve.h"
+
+#define LEAST_MATCHES 64
+#define LEAST_OF_HALF 24
+#define EACH 32          /* matches between estimates */
+#define STEPS 4          /* of reweighting, from the last estimate on, */
+#define SCALE_STEPS 2    /* with a new scale in the first ones */
+#define FREEDOM 4.0      /* of Student's t, whose likelihood gives the weights */
+#define LEAST_SCALE 0.02 /* px */
+#define INFLATION 2.0    /* of the covariance: matches of one surface share errors */
+#define SHARED_PX 0.012  /* standard deviation of what all matches may share */
+#define SIZE PLX_SOLVE_SIZE
+
+enum { PITCH, ROLL, BEND, SCALE, NUMBERS };
+
+/* Matches that a fit is made of, or is judged on. */
+enum half { EVEN, ODD, BOTH };
+
+void plx_row_drift_init(struct plx_row_drift *drift, double focal_length)
+{
+    memset(drift, 0, sizeof *drift);
+    drift->focal_length = focal_length;
+}
+
+/* d rows / d numbers. */
+static void basis(const struct plx_row_drift *drift, const struct plx_row_match *match, double ret[NUMBERS])
+{
+    const double f = drift->focal_length, x = (double)match->x, y = (double)match->y;
+    ret[PITCH] = f * (1 + y * y);
+    ret[ROLL] = -f * x;
+    ret[BEND] = -f * x * y;
+    ret[SCALE] = f * y;
+}
+
+static double rows_left(const struct plx_row_drift *drift, const struct plx_row_match *match, const double number[NUMBERS])
+{
+    double along[NUMBERS], sum = 0;
+    basis(drift, match, along);
+    for (int i = 0; i < NUMBERS; i++)
+        sum += along[i] * number[i];
+    return (double)match->rows - sum;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const float p = *(const float *)a, q = *(const float *)b;
+    return (p > q) - (p < q);
+}
+
+/* Median of what NUMBER[half of the match] leaves of the rows of the matches in HALF; INFINITY if there is none. */
+static double median_left(const struct plx_row_drift *drift, enum half half, const double *number[2])
+{
+    float left[PLX_ROW_MATCHES];
+    int count = 0;
+    for (int i = 0; i < drift->count; i++)
+        if (half == BOTH || drift->match[i].odd == (half == ODD))
+            left[count++] = (float)fabs(rows_left(drift, &drift->match[i], number[drift->match[i].odd]));
+    qsort(left, (size_t)count, sizeof *left, ascending);
+    return count > 0 ? (double)left[count / 2] : (double)INFINITY;
+}
+
+/* Sums over matches, as lower triangles of systems of SIZE whose last unknowns are unused. */
+struct sums {
+    double a[SIZE * SIZE], bend[SIZE * SIZE], spread[SIZE * SIZE], b[SIZE];
+    int count;
+};
+
+/* Normal equations with the weights of Student's t at NUMBER: w = (n + 1) / (n + u^2), u the rows left over SCALE; BEND has the
+ * derivative of w u instead of w, SPREAD its square. */
+static void add_up(const struct plx_row_drift *drift, enum half half, const double number[NUMBERS], double scale,
+                   struct sums *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    for (int i = 0; i < drift->count; i++) {
+        if (half != BOTH && drift->match[i].odd != (half == ODD))
+            continue;
+        double along[NUMBERS];
+        basis(drift, &drift->match[i], along);
+        const double left = rows_left(drift, &drift->match[i], number), uu = left * left / (scale * scale);
+        const double w = (FREEDOM + 1) / (FREEDOM + uu), bend = w * (FREEDOM - uu) / (FREEDOM + uu);
+        for (int k = 0; k < NUMBERS; k++) {
+            ret->b[k] += w * left * along[k];
+            for (int l = 0; l <= k; l++) {
+                ret->a[SIZE * k + l] += w * along[k] * along[l];
+                ret->bend[SIZE * k + l] += bend * along[k] * along[l];
+                ret->spread[SIZE * k + l] += w * w * left * left * along[k] * along[l];
+            }
+        }
+        ret->count++;
+    }
+    for (int k = NUMBERS; k < SIZE; k++)
+        ret->a[SIZE * k + k] = ret->bend[SIZE * k + k] = 1;
+}
+
+/* Standard deviations of the numbers (Huber's sandwich, 1967), and of an error that all matches share, as it looks in each
+ * number at the edge of a picture as wide as its focal length. False if the matches do not determine them. */
+static bool find_deviations(const struct plx_row_drift *drift, const struct sums *sums, double ret[NUMBERS])
+{
+    static const double edge[NUMBERS] = {1, 0.5, 0.2, 0.4};
+    double lower[SIZE * SIZE];
+    if (!plx_solve_decompose(sums->bend, lower))
+        return false;
+    for (int k = 0; k < NUMBERS; k++) {
+        double unit[SIZE] = {0}, row[SIZE], square = 0;
+        unit[k] = 1;
+        plx_solve(lower, unit, row); /* of the inverse */
+        for (int i = 0; i < NUMBERS; i++)
+            for (int l = 0; l < NUMBERS; l++)
+                square += row[i] * row[l] * sums->spread[l <= i ? SIZE * i + l : SIZE * l + i];
+        const double shared = SHARED_PX / (drift->focal_length * edge[k]);
+        ret[k] = sqrt(INFLATION * square + shared * shared);
+    }
+    return true;
+}
+
+/* Fits the numbers to the matches of HALF. False if they do not determine them. */
+static bool fit(const struct plx_row_drift *drift, enum half half, double ret_number[NUMBERS], double ret_deviation[NUMBERS])
+{
+    const struct plx_drift_info *last = &drift->info;
+    double number[NUMBERS] = {(double)last->pitch_rad, (double)last->roll_rad, (double)last->bend_rad, (double)last->scale};
+    const double *numbers[2] = {number, number};
+    double scale = 0;
+    struct sums sums;
+
+    for (int step = 0; step < STEPS; step++) {
+        double lower[SIZE * SIZE], move[SIZE];
+        if (step < SCALE_STEPS)
+            scale = fmax(1.4826 * median_left(drift, half, numbers), LEAST_SCALE);
+        add_up(drift, half, number, scale, &sums);
+        if (sums.count < LEAST_OF_HALF || !plx_solve_decompose(sums.a, lower))
+            return false;
+        plx_solve(lower, sums.b, move);
+        for (int i = 0; i < NUMBERS; i++)
+            number[i] += move[i];
+    }
+    memcpy(ret_number, number, sizeof number);
+    return find_deviations(drift, &sums, ret_deviation);
+}
+
+/* The largest difference of rows that NUMBER makes at a match. */
+static double worst_rows(const struct plx_row_drift *drift, const double number[NUMBERS])
+{
+    double worst = 0;
+    for (int i = 0; i < drift->count; i++)
+        worst = fmax(worst, fabs((double)drift->match[i].rows - rows_left(drift, &drift->match[i], number)));
+    return worst;
+}
+
+static void estimate(struct plx_row_drift *drift)
+{
+    static const double none[NUMBERS];
+    double number[3][NUMBERS], deviation[3][NUMBERS];
+
+    for (enum half half = EVEN; half <= BOTH; half++)
+        if (!fit(drift, half, number[half], deviation[half])) {
+            drift->info = (struct plx_drift_info){.matches = 0};
+            return;
+        }
+    const double *const all = number[BOTH], *const sure = deviation[BOTH];
+    drift->info = (struct plx_drift_info){
+        .matches = (uint32_t)drift->count,
+        .pitch_rad = (float)all[PITCH],
+        .roll_rad = (float)all[ROLL],
+        .bend_rad = (float)all[BEND],
+        .scale = (float)all[SCALE],
+        .pitch_deviation_rad = (float)sure[PITCH],
+        .roll_deviation_rad = (float)sure[ROLL],
+        .bend_deviation_rad = (float)sure[BEND],
+        .scale_deviation = (float)sure[SCALE],
+        .rows = (float)median_left(drift, BOTH, (const double *[2]){none, none}),
+        .rows_left = (float)median_left(drift, BOTH, (const double *[2]){number[ODD], number[EVEN]}),
+        .worst_rows = (float)worst_rows(drift, all),
+    };
+}
+
+void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *match, int count)
+{
+    for (int i = 0; i < count; i++) {
+        drift->match[drift->next] = match[i];
+        drift->next = (drift->next + 1) % PLX_ROW_MATCHES;
+        drift->count += drift->count < PLX_ROW_MATCHES;
+    }
+    drift->unsolved += count;
+    drift->frames++;
+    if (drift->unsolved < EACH || drift->count < LEAST_MATCHES)
+        return;
+    drift->unsolved = 0;
+    estimate(drift);
+}

@@ -161,18 +161,17 @@ static bool follow(const struct pair *pair, const double point[2], double dispar
 }
 
 int plx_row_matches_find(const struct plx_image *left, const struct plx_image *right, const struct plx_image *disparity,
-                         int min_disparity, const struct plx_calibration_info *calibration, uint32_t frame,
-                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_FRAME_MATCHES])
+                         int min_disparity, const struct plx_calibration_info *calibration, uint32_t place, int places,
+                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_PLACES_FIRST])
 {
     const struct pair pair = {disparity, min_disparity, calibration, expected, view(left), *right};
-    uint32_t state = frame * 2654435761u + 1;
     int count = 0;
 
     if (left->width < 2 * MARGIN + COLUMNS * PLX_FLOW_WINDOW || left->height < 2 * MARGIN + ROWS * PLX_FLOW_WINDOW)
         return 0;
-    for (int i = 0; i < PLX_FRAME_MATCHES; i++) {
-        const uint32_t number = frame * PLX_FRAME_MATCHES + (uint32_t)i;
+    for (uint32_t number = place; number < place + (uint32_t)places; number++) {
         const int cell = (int)(number * 29 % (COLUMNS * ROWS)); /* 29 and 48 have no common factor */
+        uint32_t state = number * 2654435761u + 1;
         double point[2], at;
         if (!choose(&pair, cell, &state, point, &at) || !follow(&pair, point, at, &ret[count]))
             continue;

@@ -9,12 +9,15 @@
 #include "core/base/image.h"
 #include "core/drift/rows.h"
 
-#define PLX_FRAME_MATCHES 12 /* cells of a frame that are looked at */
+#define PLX_PLACES_FIRST 12 /* places that are looked at in a frame, while there are few matches, */
+#define PLX_PLACES_LATER 3
+#define PLX_FEW_MATCHES 256
 
-/* LEFT and RIGHT U8, DISPARITY U16 relative to MIN_DISPARITY, all of one size. FRAME chooses the cells, and the places in
- * them. EXPECTED: an estimate, or all zeros; the search begins there. Returns how many were found. Allocates nothing. */
+/* LEFT and RIGHT U8, DISPARITY U16 relative to MIN_DISPARITY, all of one size. Looks at PLACES (at most PLX_PLACES_FIRST), from
+ * number PLACE on of an endless list that goes round the cells of the picture. EXPECTED: an estimate, or all zeros; the search
+ * begins there. Returns how many were found. Allocates nothing. */
 int plx_row_matches_find(const struct plx_image *left, const struct plx_image *right, const struct plx_image *disparity,
-                         int min_disparity, const struct plx_calibration_info *calibration, uint32_t frame,
-                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_FRAME_MATCHES]);
+                         int min_disparity, const struct plx_calibration_info *calibration, uint32_t place, int places,
+                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_PLACES_FIRST]);
 
 #endif

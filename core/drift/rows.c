@@ -188,7 +188,6 @@ void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *
         drift->count += drift->count < PLX_ROW_MATCHES;
     }
     drift->unsolved += count;
-    drift->frames++;
     if (drift->unsolved < EACH || drift->count < LEAST_MATCHES)
         return;
     drift->unsolved = 0;

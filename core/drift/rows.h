@@ -28,14 +28,15 @@ struct plx_row_drift {
     double focal_length; /* vertical, px */
     int count, next;     /* matches, and where the next one goes */
     int unsolved;        /* matches since the last estimate */
-    uint32_t frames;     /* that gave matches or none */
+    uint32_t place;      /* where the next match is looked for (core/drift/matches.h) */
     struct plx_row_match match[PLX_ROW_MATCHES];
     struct plx_drift_info info; /* the last estimate */
 };
 
 void plx_row_drift_init(struct plx_row_drift *drift, double focal_length);
 
-/* Adds the COUNT matches of a frame, and makes a new estimate, in 0.3 ms, whenever 32 came. Allocates nothing; the same bits everywhere. */
+/* Adds the COUNT matches of a frame, and makes a new estimate, in 0.3 ms, whenever 32 came. Allocates nothing; the same bits
+ * everywhere. */
 void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *match, int count);
 
 #endif

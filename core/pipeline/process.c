@@ -143,12 +143,15 @@ static void measure_drift(const struct plx_frame_context *context)
     const struct plx_image left = plx_pipeline_plane(frame, PLX_PLANE_LEFT),
                            disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY),
                            right = pipeline->params.right ? plx_pipeline_plane(frame, PLX_PLANE_RIGHT) : pipeline->right_seen;
-    struct plx_row_match match[PLX_FRAME_MATCHES];
+    struct plx_row_drift *drift = &pipeline->drift;
+    struct plx_row_match match[PLX_PLACES_FIRST];
+    const int places = drift->count < PLX_FEW_MATCHES ? PLX_PLACES_FIRST : PLX_PLACES_LATER;
     const int count = plx_row_matches_find(&left, &right, &disparity, frame->min_disparity, &pipeline->calibration,
-                                           pipeline->drift.frames, &pipeline->drift.info, match);
+                                           drift->place, places, &drift->info, match);
 
-    plx_row_drift_add(&pipeline->drift, match, count);
-    frame->drift = pipeline->drift.info;
+    drift->place += (uint32_t)places;
+    plx_row_drift_add(drift, match, count);
+    frame->drift = drift->info;
 }
 
 /* Checks brightness, frozen pictures, alignment and drift; returns health flags. */

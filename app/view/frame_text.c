@@ -156,6 +156,20 @@ void plx_drift_text(const struct plx_drift_info *drift, char *ret_text, size_t s
             (double)drift->bend_deviation_rad * degrees, (double)drift->scale, (double)drift->scale_deviation);
 }
 
+void plx_offset_text(const struct plx_frame *frame, char *ret_text, size_t size)
+{
+    const struct plx_drift_info *drift = &frame->drift;
+    const struct plx_calibration_info *c = &frame->calibration;
+    const double percent_m = 100 * (double)drift->offset / (c->fx * c->baseline_m); /* of each metre of distance */
+
+    if (drift->offset_deviation <= 0)
+        snprintf(ret_text, size, "not measured: the camera has hardly moved yet");
+    else
+        snprintf(ret_text, size, "%.2f +- %.2f px: distances %.1f, %.1f, %.1f and %.1f %% too long at 1, 2, 5 and 10 m",
+                 (double)drift->offset, (double)drift->offset_deviation, percent_m, 2 * percent_m, 5 * percent_m,
+                 10 * percent_m);
+}
+
 bool plx_motion_rates(const struct plx_motion_info *motion, double *ret_speed_mps, double *ret_turn_radps)
 {
     const double seconds = (double)motion->interval_ns / PLX_NS_PER_S;

@@ -133,8 +133,10 @@ cJSON *plx_json_drift(const struct plx_drift_info *drift)
         {"rows_px", drift->rows, 3},
         {"rows_left_px", drift->rows_left, 3},
         {"worst_rows_px", drift->worst_rows, 3},
+        {"offset_px", drift->offset, 3},
+        {"offset_deviation_px", drift->offset_deviation, 3},
     };
-    if (drift->matches == 0)
+    if (drift->matches == 0 && drift->offset_deviation <= 0)
         return cJSON_CreateNull();
     cJSON *item = cJSON_CreateObject();
     cJSON_AddNumberToObject(item, "matches", drift->matches);

@@ -21,7 +21,7 @@ cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT]);
 /* How well the rows of both images match; null where it is not measured. */
 cJSON *plx_json_alignment(const struct plx_alignment_info *alignment);
 
-/* What the newest matches say about the rows; null where it is not measured. */
+/* What the newest pictures say about the calibration; null where nothing is measured. */
 cJSON *plx_json_drift(const struct plx_drift_info *drift);
 
 /* Ego-motion; null where it is not measured. Its numbers are null while it is unknown, but for the counts and the pose. */

@@ -245,6 +245,19 @@ static bool spread_covariance(const struct normal *normal, double ret_covariance
     return true;
 }
 
+/* A' M B of two errors of POINT, with the weights M of its RESIDUAL. */
+static double inner(const struct plx_fit_point *point, const struct residual *residual, const double a[3], const double b[3])
+{
+    double ab = 0, ag = 0, bg = 0;
+    for (int i = 0; i < parts_of(point); i++) {
+        const double w = 1 / variance[i];
+        ab += w * a[i] * b[i];
+        ag += w * a[i] * residual->across[i];
+        bg += w * b[i] * residual->across[i];
+    }
+    return ab - residual->shrink * ag * bg;
+}
+
 /* How much the pose at the minimum moves if all points share an error: one more step, on what that error makes of the
  * residuals. LOWER: of the normal equations. */
 static void find_shared(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
@@ -262,10 +275,17 @@ static void find_shared(const struct plx_fit_camera *camera, const struct plx_fi
                 {1, 0, 0},
                 {0, 1, 0},
                 {(camera->cy - seen[1]) / camera->fy, (seen[0] - camera->cx) / camera->fx, 0}};
+            const double weight = 1 / (1 + residual.error / CAUCHY);
+            if (kind == PLX_FIT_DISPARITY) {
+                fit->offset_weight += weight * inner(&point[i], &residual, off[kind], off[kind]);
+                fit->offset_sum += weight * inner(&point[i], &residual, off[kind], residual.r);
+            }
             memcpy(residual.r, off[kind], sizeof residual.r);
-            add_point(camera, &point[i], &residual, 1 / (1 + residual.error / CAUCHY), &normal);
+            add_point(camera, &point[i], &residual, weight, &normal);
         }
         plx_solve(lower, normal.b, fit->shared[kind]);
+        for (int i = 0; kind == PLX_FIT_DISPARITY && i < 6; i++) /* less what the pose takes up */
+            fit->offset_weight -= normal.b[i] * fit->shared[kind][i];
     }
 }
 

@@ -37,6 +37,8 @@ struct plx_fit {
     double covariance[36]; /* of the error of POSE, as a MOVE of plx_pose_move: m, rad, axes of the frame now; row-major.
                               Of the random errors of points */
     double shared[PLX_FIT_SHARED][6]; /* by how much each shared error moves POSE, likewise */
+    double offset_weight, offset_sum; /* what the points say of an offset of all disparities: SUM / WEIGHT px too small, with a
+                                         variance of 1 / WEIGHT */
     int inliers;
 };
 

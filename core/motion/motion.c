@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/motion/motion.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,14 @@
 #define DISPARITIES_SHARE_PX 0.2
 #define AXES_RAD 0.004 /* of the rectified camera's axes */
 #define CORNERS_SHARE_PX 0.1
+
+/* Of the offset of disparities: what is known after some 60 frames of driving, and the least that is published; variances
+ * more than independent points would have, as frames share a key frame; what stays uncertain, px and by the offset itself. */
+#define MOST_OFFSET_WEIGHT 20000.0
+#define LEAST_OFFSET_WEIGHT 1000.0
+#define OFFSET_INFLATION 9.0
+#define OFFSET_SHARED_PX 0.04
+#define OFFSET_SHARED_RATIO 0.15
 
 #define HINT_MIN_NS 1000000 /* what struct plx_motion_hint allows */
 #define HINT_MAX_NS 1000000000
@@ -47,6 +56,7 @@ struct plx_motion {
     bool has_key;
     struct plx_pose start_from_key, last_from_key; /* last: the last frame whose motion was known */
     struct plx_fit last;                           /* last_from_key; all zeros while it is the key frame */
+    double offset_weight, offset_sum;              /* as in struct plx_fit, of the newest frames */
     int64_t last_ns;
     int failures; /* frames without a motion since the last one with a motion */
     uint32_t breaks;
@@ -236,6 +246,25 @@ static void find_covariance(const struct plx_fit *last, const struct plx_fit *no
     }
 }
 
+/* A camera that stands adds nothing, and so forgets nothing. */
+static void add_offset(struct plx_motion *motion, const struct plx_fit *fit)
+{
+    motion->offset_weight += fit->offset_weight;
+    motion->offset_sum += fit->offset_sum;
+    const double keep = fmin(1, MOST_OFFSET_WEIGHT / fmax(motion->offset_weight, 1));
+    motion->offset_weight *= keep;
+    motion->offset_sum *= keep;
+}
+
+void plx_motion_offset(const struct plx_motion *motion, double *ret_offset, double *ret_deviation)
+{
+    const double weight = motion->offset_weight;
+    const bool known = weight >= LEAST_OFFSET_WEIGHT;
+    const double offset = known ? motion->offset_sum / weight : 0, share = OFFSET_SHARED_RATIO * offset;
+    *ret_offset = offset;
+    *ret_deviation = known ? sqrt(OFFSET_INFLATION / weight + OFFSET_SHARED_PX * OFFSET_SHARED_PX + share * share) : 0;
+}
+
 /* Writes the motion from the last known frame to this one into RET_INFO, and makes this one the last. */
 static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t capture_ns, struct plx_motion_info *ret_info)
 {
@@ -246,6 +275,7 @@ static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t
     plx_pose_invert(&ret_info->motion, &now_from_last);
     find_covariance(&motion->last, fit, &now_from_last, ret_info->covariance);
     motion->last = *fit;
+    add_offset(motion, fit);
     ret_info->valid = true;
     ret_info->inliers = fit->inliers;
     ret_info->interval_ns = capture_ns - motion->last_ns;

@@ -152,6 +152,12 @@ static void measure_drift(const struct plx_frame_context *context)
     drift->place += (uint32_t)places;
     plx_row_drift_add(drift, match, count);
     frame->drift = drift->info;
+    if (pipeline->motion) {
+        double offset, deviation;
+        plx_motion_offset(pipeline->motion, &offset, &deviation);
+        frame->drift.offset = (float)offset;
+        frame->drift.offset_deviation = (float)deviation;
+    }
 }
 
 /* Checks brightness, frozen pictures, alignment and drift; returns health flags. */

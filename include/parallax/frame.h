@@ -76,16 +76,18 @@ struct plx_alignment_info {
     float scale;      /* size of the right image relative to the left one, from its change along a column; 1 = equal */
 };
 
-/* What the newest matches of the pictures say about the rows: the right camera as it seems to be turned, and scaled, against
- * the calibration. The rows of a match differ by fy (pitch (1 + y^2) - roll x - bend x y + scale y) px, at (x, y) of the right
- * picture from its principal point in focal lengths. BEND looks like a yaw, but distortion does so too. */
+/* What the newest pictures say about the calibration. The rows of a match differ by fy (pitch (1 + y^2) - roll x - bend x y +
+ * scale y) px, at (x, y) of the right picture from its principal point in focal lengths, as if the right camera were turned and
+ * its picture scaled so. BEND looks like a yaw, but distortion does so too: rows say nothing about distances, OFFSET does. */
 struct plx_drift_info {
-    uint32_t matches;                                                                   /* 0: not measured, all others are 0 */
-    float pitch_rad, roll_rad, bend_rad, scale;                                         /* scale: 0 = equal */
+    uint32_t matches;                           /* 0: the rows are not measured, and their numbers are 0 */
+    float pitch_rad, roll_rad, bend_rad, scale; /* scale: 0 = equal */
     float pitch_deviation_rad, roll_deviation_rad, bend_deviation_rad, scale_deviation; /* standard deviations */
-    float rows;       /* median of the rows' differences, px */
-    float rows_left;  /* likewise, less those numbers, each half of the matches judged by the other half's */
-    float worst_rows; /* the largest difference that the numbers make at a match, px */
+    float rows;             /* median of the rows' differences, px */
+    float rows_left;        /* likewise, less those numbers, each half of the matches judged by the other half's */
+    float worst_rows;       /* the largest difference that the numbers make at a match, px */
+    float offset;           /* all disparities are so much too small, px, by the motion of the newest frames */
+    float offset_deviation; /* standard deviation; 0: not measured, the camera has hardly moved */
 };
 
 /* A rigid motion. b_from_a: the point x in axes of a is rotation x + translation in axes of b; row-major, metres. */

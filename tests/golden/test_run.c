@@ -230,7 +230,11 @@ static void expect_sequence(const char *records)
         covered += cJSON_IsTrue(cJSON_GetObjectItem(frame, "covered"));
     }
     assert_true(degrees <= 0.04);
-    assert_int_equal(covered, 10); /* of 11: 95 % are expected */
+    assert_int_equal(covered, 10);                            /* of 11: 95 % are expected */
+    const cJSON *offset = cJSON_GetObjectItem(json, "drift"); /* the true poses are matched best with 0.1 to 0.2 px */
+    assert_true(number(offset, "offset_px") > 0 && number(offset, "offset_px") < 0.3 &&
+                number(offset, "offset_deviation_px") < 0.1);
+    assert_true(number(offset, "rows_left_px") <= 0.15 && number(offset, "rows_px") >= 0.2); /* bend of -0.5 degrees */
 
     const cJSON *tracks = cJSON_GetObjectItem(json, "tracks");
     print_message("    id changes %.1f %%, world velocity median %.2f, p95 %.2f m/s\n", number(tracks, "id_changes_percent"),

@@ -13,6 +13,7 @@
 #define HEIGHT 480
 #define RATE 6
 #define FRAMES 40
+#define DRIVE 60 /* frames */
 #define DEGREE 0.017453292519943295
 
 struct numbers {
@@ -84,6 +85,7 @@ static void what_was_turned_is_found(void **state)
                 (double)d.pitch_rad / DEGREE, t->pitch / DEGREE, (double)d.roll_rad / DEGREE, t->roll / DEGREE,
                 (double)d.bend_rad / DEGREE, t->bend / DEGREE, (double)d.scale, t->scale, (double)d.rows, (double)d.rows_left);
             assert_true(d.matches >= 200);
+            assert_true((d.offset_deviation > 0) == (scene == 1)); /* the demo's cameras stand */
             cover += covered(d.pitch_rad, d.pitch_deviation_rad, t->pitch) +
                      covered(d.roll_rad, d.roll_deviation_rad, t->roll) + covered(d.bend_rad, d.bend_deviation_rad, t->bend) +
                      covered(d.scale, d.scale_deviation, t->scale);
@@ -94,8 +96,38 @@ static void what_was_turned_is_found(void **state)
     assert_true(cover >= 2 * CASES * 4 * 9 / 10);
 }
 
+/* The pipeline is told a principal point of the right picture that is off by what all disparities then are. */
+static void the_offset_of_disparities_shows_in_motion(void **state)
+{
+    (void)state;
+    static const double offset[] = {0, 0.3, -0.3};
+
+    for (size_t i = 0; i < sizeof offset / sizeof offset[0]; i++) {
+        struct plx_stages *stages;
+        struct plx_scene scene;
+        struct runner runner;
+
+        plx_scene_street(WIDTH, HEIGHT, 1, &scene);
+        struct plx_scene told = scene;
+        told.calibration.cx_right -= offset[i];
+        runner_create_for_scene(&told, PLX_RECORDS_STIXELS, &stages, &runner);
+        for (uint32_t frame = 0; frame < DRIVE; frame++) {
+            runner_draw(&runner, &scene, (double)frame / RATE, frame);
+            assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(1e9 * frame / RATE)), 0);
+        }
+        const struct plx_drift_info *drift = &runner.frame->drift;
+        print_message("    offset %.3f +- %.3f px (%.1f)\n", (double)drift->offset, (double)drift->offset_deviation, offset[i]);
+        assert_true(drift->offset_deviation > 0 && (double)drift->offset_deviation < 0.15);
+        assert_true(covered(drift->offset, drift->offset_deviation, offset[i]));
+        assert_true(fabs((double)drift->offset - offset[i]) <= 0.1);
+        runner_destroy(&runner);
+        stages->ops->destroy(stages);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_turned_is_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_turned_is_found),
+                                       cmocka_unit_test(the_offset_of_disparities_shows_in_motion)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,7 @@ struct table {
     struct error step;     /* sums over the motions that are valid */
     struct error end;      /* of the last pose */
     uint32_t breaks;
+    struct plx_drift_info drift; /* of the last frame */
 };
 
 static int read_poses(const char *path, int count, struct plx_pose *ret_pose, struct plx_error_message *message)
@@ -131,6 +132,7 @@ static void compare(struct plx_run *run, const struct plx_pair *pair, const stru
     plx_track_measures_add(table->tracks, frame, &true_step);
     table->end = error_of(&difference);
     table->breaks = info->breaks;
+    table->drift = frame->drift;
     table->way_m += step_m;
     table->seconds += seconds;
     table->frames++;
@@ -189,6 +191,9 @@ static void print_summary(const struct table *table)
                table->step.m / valid * 1e3, table->step.degrees / valid, 100 * table->covered / valid);
     printf("at the end         %.3f m, %.3f deg off after %.2f m: drift %.2f %%, %.4f deg/m\n", table->end.m,
            table->end.degrees, table->way_m, per_metre(table, 100 * table->end.m), per_metre(table, table->end.degrees));
+    if (table->drift.offset_deviation > 0)
+        printf("disparities        %.2f +- %.2f px too small, by the motion\n", (double)table->drift.offset,
+               (double)table->drift.offset_deviation);
     printf("time               %.2f ms (mean)\n", table->seconds / table->frames * 1e3);
     plx_track_measures_print(table->tracks);
 }
@@ -205,6 +210,7 @@ static void print_json(struct table *table)
     cJSON_AddItemToObject(item, "way_m", plx_json_number(table->way_m, 3));
     cJSON_AddItemToObject(item, "drift_percent", plx_json_number(per_metre(table, 100 * table->end.m), 4));
     cJSON_AddItemToObject(item, "degrees_per_m", plx_json_number(per_metre(table, table->end.degrees), 5));
+    cJSON_AddItemToObject(item, "drift", plx_json_drift(&table->drift));
     cJSON_AddItemToObject(item, "motion_ms", plx_json_number(table->seconds / table->frames * 1e3, 3));
     cJSON_AddItemToObject(item, "tracks", plx_track_measures_json(table->tracks));
     cJSON_AddItemToObject(item, "frame", table->list);

@@ -62,7 +62,7 @@ class Alignment:
 
 @dataclasses.dataclass(frozen=True)
 class Drift:
-    """What the newest matches say about the rows, struct plx_drift_info."""
+    """What the newest pictures say about the calibration, struct plx_drift_info."""
     matches: int
     pitch_rad: float
     roll_rad: float
@@ -75,6 +75,8 @@ class Drift:
     rows: float
     rows_left: float
     worst_rows: float
+    offset: float
+    offset_deviation: float
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -163,7 +165,7 @@ def alignment(raw: Any) -> Alignment | None:
 
 
 def drift(raw: Any) -> Drift | None:
-    return Drift(**_values(raw)) if raw["matches"] else None
+    return Drift(**_values(raw)) if raw["matches"] or raw["offset_deviation"] else None
 
 
 def _pose(raw: Any) -> Pose:

@@ -86,14 +86,6 @@ static bool choose(const struct pair *pair, int cell, uint32_t *state, double re
     return found;
 }
 
-/* Rows that EXPECTED puts a point at (X, Y) of the right picture, focal lengths, lower there. */
-static double expected_rows(const struct pair *pair, double x, double y)
-{
-    const struct plx_drift_info *e = pair->expected;
-    return pair->calibration->fy *
-           ((double)e->pitch_rad * (1 + y * y) - (double)e->roll_rad * x - (double)e->bend_rad * x * y + (double)e->scale * y);
-}
-
 static bool is_near(const double a[2], const double b[2])
 {
     const double u = a[0] - b[0], v = a[1] - b[1];
@@ -144,7 +136,7 @@ static bool follow(const struct pair *pair, const double point[2], double dispar
 {
     const struct plx_calibration_info *c = pair->calibration;
     const double u = point[0] - disparity;
-    const double off = expected_rows(pair, (u - c->cx_right) / c->fx, (point[1] - c->cy) / c->fy);
+    const double off = plx_drift_rows(pair->expected, c->fy, (u - c->cx_right) / c->fx, (point[1] - c->cy) / c->fy);
     const double centre[2] = {u, point[1] + off}, middle = PATCH / 2;
     double slope[2], there[2] = {middle, middle}, back[2] = {point[0], point[1]};
     uint8_t patch[PATCH + 1][PATCH]; /* a row more: whole vectors are read */

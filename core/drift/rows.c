@@ -29,20 +29,27 @@ void plx_row_drift_init(struct plx_row_drift *drift, double focal_length)
     drift->focal_length = focal_length;
 }
 
-/* d rows / d numbers. */
-static void basis(const struct plx_row_drift *drift, const struct plx_row_match *match, double ret[NUMBERS])
+/* d rows / d numbers at (X, Y). */
+static void basis(double f, double x, double y, double ret[NUMBERS])
 {
-    const double f = drift->focal_length, x = (double)match->x, y = (double)match->y;
     ret[PITCH] = f * (1 + y * y);
     ret[ROLL] = -f * x;
     ret[BEND] = -f * x * y;
     ret[SCALE] = f * y;
 }
 
+double plx_drift_rows(const struct plx_drift_info *info, double focal_length, double x, double y)
+{
+    double along[NUMBERS];
+    basis(focal_length, x, y, along);
+    return along[PITCH] * (double)info->pitch_rad + along[ROLL] * (double)info->roll_rad +
+           along[BEND] * (double)info->bend_rad + along[SCALE] * (double)info->scale;
+}
+
 static double rows_left(const struct plx_row_drift *drift, const struct plx_row_match *match, const double number[NUMBERS])
 {
     double along[NUMBERS], sum = 0;
-    basis(drift, match, along);
+    basis(drift->focal_length, (double)match->x, (double)match->y, along);
     for (int i = 0; i < NUMBERS; i++)
         sum += along[i] * number[i];
     return (double)match->rows - sum;
@@ -82,7 +89,7 @@ static void add_up(const struct plx_row_drift *drift, enum half half, const doub
         if (half != BOTH && drift->match[i].odd != (half == ODD))
             continue;
         double along[NUMBERS];
-        basis(drift, &drift->match[i], along);
+        basis(drift->focal_length, (double)drift->match[i].x, (double)drift->match[i].y, along);
         const double left = rows_left(drift, &drift->match[i], number), uu = left * left / (scale * scale);
         const double w = (FREEDOM + 1) / (FREEDOM + uu), bend = w * (FREEDOM - uu) / (FREEDOM + uu);
         for (int k = 0; k < NUMBERS; k++) {

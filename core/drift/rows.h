@@ -33,6 +33,9 @@ struct plx_row_drift {
     struct plx_drift_info info; /* the last estimate */
 };
 
+/* By how many px a match at (X, Y) of the right picture lies lower there, by the numbers of INFO. */
+double plx_drift_rows(const struct plx_drift_info *info, double focal_length, double x, double y);
+
 void plx_row_drift_init(struct plx_row_drift *drift, double focal_length);
 
 /* Adds the COUNT matches of a frame, and makes a new estimate, in 0.3 ms, whenever 32 came. Allocates nothing; the same bits

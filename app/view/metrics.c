@@ -127,6 +127,30 @@ static void print_alignment(struct writer *out, const struct plx_alignment_info 
                  (double)alignment->scale);
 }
 
+/* No samples of what is not measured. */
+static void print_drift(struct writer *out, const struct plx_drift_info *drift)
+{
+    if (drift->matches > 0) {
+        print_metric(out, "parallax_drift_rows_pixels", "Median row offset of the newest matches.", (double)drift->rows);
+        print_metric(out, "parallax_drift_rows_left_pixels", "Likewise, without pitch, roll, bend and scale.",
+                     (double)drift->rows_left);
+        print_metric(out, "parallax_drift_pitch_radians", "Rotation of the right camera, by the rows of matches.",
+                     (double)drift->pitch_rad);
+        print_metric(out, "parallax_drift_roll_radians", "Rotation of the right camera about its view axis.",
+                     (double)drift->roll_rad);
+        print_metric(out, "parallax_drift_bend_radians", "What looks like a yaw of the right camera, or distortion.",
+                     (double)drift->bend_rad);
+        print_metric(out, "parallax_drift_scale_ratio", "Size of the right image relative to the left one, less 1.",
+                     (double)drift->scale);
+    }
+    if (drift->offset_deviation > 0) {
+        print_metric(out, "parallax_drift_offset_pixels", "All disparities are so much too small, by the motion.",
+                     (double)drift->offset);
+        print_metric(out, "parallax_drift_offset_deviation_pixels", "Standard deviation of that offset.",
+                     (double)drift->offset_deviation);
+    }
+}
+
 /* No samples if it is switched off. Speed and rate of rotation have none while motion is unknown. */
 static void print_motion(struct writer *out, const struct plx_motion_info *motion)
 {
@@ -179,6 +203,7 @@ static void print_frame(struct writer *out, const struct plx_frame *frame)
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
         print_sample(out, "stage", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
     print_alignment(out, &frame->alignment);
+    print_drift(out, &frame->drift);
     print_cameras(out, &frame->capture[PLX_LEFT], &frame->capture[PLX_RIGHT]);
 }
 

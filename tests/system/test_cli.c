@@ -17,6 +17,8 @@ static void status_in_words_and_json(void **state)
     assert_non_null(strstr(command.out, "state         "));
     assert_non_null(strstr(command.out, "320 x 240, disparities 0 to 63 px, blind within 0.48 m"));
     assert_non_null(strstr(command.out, "\nage           "));
+    assert_non_null(strstr(command.out, "\ndrift         "));
+    assert_non_null(strstr(command.out, "\noffset        not measured: the camera has hardly moved yet\n"));
     assert_non_null(strstr(command.out, "\nfree ahead    "));
     assert_non_null(strstr(command.out, "; simulated pictures\n")); /* beside the faults */
     assert_non_null(strstr(command.out, " m from the start, "));    /* the motion */

@@ -79,14 +79,14 @@ static double sample(const char *text, const char *name)
     return at ? strtod(at + strlen(wanted), NULL) : NAN;
 }
 
-/* The metrics of a frame with motion, which the first frames have not; to be freed. */
-static void with_motion(struct command *ret_command)
+/* The metrics of a frame with motion and drift, which the first frames have not; to be freed. */
+static void with_all(struct command *ret_command)
 {
     const int64_t end_ns = patience_end_ns();
 
     for (;;) {
         command_succeed(ret_command, "metrics");
-        if (sample(ret_command->out, "parallax_motion_valid") == 1)
+        if (sample(ret_command->out, "parallax_motion_valid") == 1 && strstr(ret_command->out, "\nparallax_drift_rows_pixels "))
             return;
         command_free(ret_command);
         assert_true(plx_now_ns() < end_ns);
@@ -122,7 +122,10 @@ static void a_running_service_in_numbers(void **state)
     assert_true(sample(command.out, "parallax_state{state=\"stopped\"}") == 0);
     command_free(&command);
 
-    with_motion(&command);
+    with_all(&command);
+    assert_true(sample(command.out, "parallax_drift_rows_pixels") < 0.2); /* rendered pictures have no drift */
+    assert_true(fabs(sample(command.out, "parallax_drift_pitch_radians")) < 0.001);
+    assert_null(strstr(command.out, "parallax_drift_offset_pixels")); /* the camera stands */
     assert_true(sample(command.out, "parallax_frames_total") > first);
     assert_true(sample(command.out, "parallax_motion_inliers") > 12);
     assert_true(sample(command.out, "parallax_motion_breaks_total") == 0);
@@ -155,7 +158,7 @@ static void json_holds_the_same_metrics(void **state)
     (void)state;
     struct command text, json;
     int samples = 0, lines = 0;
-    with_motion(&text);
+    with_all(&text);
     command_succeed(&json, "metrics", "--json");
     cJSON *metrics = cJSON_Parse(json.out);
     assert_non_null(metrics);

@@ -70,8 +70,10 @@ export function showFigures(status, shown) {
 }
 
 function geometry(status) {
-  const degrees = radians => number(radians * 180 / Math.PI, 2, "°"), rows = status.alignment, { ground, motion } = status;
+  const degrees = radians => number(radians * 180 / Math.PI, 2, "°"), rows = status.alignment, { drift, ground, motion } = status;
   return [["rows", rows ? `${number(rows.rows_px, 2)} px, at worst ${number(rows.worst_rows_px, 2)}` : "not measured"],
+    ["drift", drift?.matches ? `${number(drift.rows_px, 2)} px of rows, ${number(drift.rows_left_px, 2)} without` : "not measured"],
+    ["offset", drift?.offset_deviation_px > 0 ? `${number(drift.offset_px, 2)} ± ${number(drift.offset_deviation_px, 2)} px` : "not measured"],
     ["turned", rows ? `pitch ${degrees(rows.pitch_rad)}, roll ${degrees(rows.roll_rad)}` : "not measured"],
     ["ground", ground ? `${number(ground.camera_height_m, 2)} m below, pitch ${degrees(ground.pitch_rad)}` : "not found"],
     ["motion", motion?.valid ? `${number(motion.speed_mps, 2)} m/s, ${degrees(motion.turn_radps)}/s` : "unknown"]];

@@ -28,6 +28,7 @@
  * more than independent points would have, as frames share a key frame; what stays uncertain, px and by the offset itself. */
 #define MOST_OFFSET_WEIGHT 20000.0
 #define LEAST_OFFSET_WEIGHT 1000.0
+#define LEAST_FRAME_WEIGHT 1.0 /* a frame that says less is noise: a camera that stands makes 0.001, driving 100 to 500 */
 #define OFFSET_INFLATION 9.0
 #define OFFSET_SHARED_PX 0.04
 #define OFFSET_SHARED_RATIO 0.15
@@ -249,6 +250,8 @@ static void find_covariance(const struct plx_fit *last, const struct plx_fit *no
 /* A camera that stands adds nothing, and so forgets nothing. */
 static void add_offset(struct plx_motion *motion, const struct plx_fit *fit)
 {
+    if (fit->offset_weight < LEAST_FRAME_WEIGHT)
+        return;
     motion->offset_weight += fit->offset_weight;
     motion->offset_sum += fit->offset_sum;
     const double keep = fmin(1, MOST_OFFSET_WEIGHT / fmax(motion->offset_weight, 1));

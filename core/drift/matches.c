@@ -81,7 +81,7 @@ static bool choose(const struct pair *pair, int cell, uint32_t *state, double re
         found = true;
         ret_point[0] = x;
         ret_point[1] = y;
-        *ret_disparity = disparity / 16 + pair->min_disparity;
+        *ret_disparity = disparity / PLX_DISPARITY_ONE + pair->min_disparity;
     }
     return found;
 }
@@ -139,7 +139,7 @@ static bool follow(const struct pair *pair, const double point[2], double dispar
     const double off = plx_drift_rows(pair->expected, c->fy, (u - c->cx_right) / c->fx, (point[1] - c->cy) / c->fy);
     const double centre[2] = {u, point[1] + off}, middle = PATCH / 2;
     double slope[2], there[2] = {middle, middle}, back[2] = {point[0], point[1]};
-    uint8_t patch[PATCH + 1][PATCH]; /* a row more: whole vectors are read */
+    uint8_t patch[PATCH + 1][PATCH] = {{0}}; /* a row more: whole vectors are read */
     const struct plx_pyramid straight = {.level[0] = {patch, PATCH, PATCH, PATCH, PLX_U8}, .levels = 1};
 
     if (!slopes_at(pair, point, slope) || !straighten(&pair->right, centre, slope, patch) ||

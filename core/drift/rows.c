@@ -64,7 +64,7 @@ static int ascending(const void *a, const void *b)
 /* Median of what NUMBER[half of the match] leaves of the rows of the matches in HALF; INFINITY if there is none. */
 static double median_left(const struct plx_row_drift *drift, enum half half, const double *number[2])
 {
-    float left[PLX_ROW_MATCHES];
+    float left[PLX_ROW_MATCHES] = {0};
     int count = 0;
     for (int i = 0; i < drift->count; i++)
         if (half == BOTH || drift->match[i].odd == (half == ODD))

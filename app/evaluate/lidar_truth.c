@@ -7,6 +7,8 @@
 
 #include <parallax/error.h>
 
+#include "core/base/random.h"
+
 /* The road is fitted to the points of a corridor ahead of the car. */
 #define CORRIDOR_HALF_M 5.0
 #define CORRIDOR_NEAR_M 4
@@ -148,23 +150,16 @@ static double support(const struct corridor *corridor, const struct plx_lidar_tr
     return share;
 }
 
-static uint32_t next_random(uint32_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    return *state ^= *state << 5;
-}
-
 /* The plane through three random points of the corridor; false if it cannot be a road. */
 static bool sample_plane(const struct corridor *corridor, uint32_t *random, struct plx_lidar_truth *ret_road)
 {
     double m[3][3], y[3];
     for (int i = 0; i < 3; i++) {
-        const uint32_t metre = next_random(random) % METRES;
+        const uint32_t metre = plx_random_next(random) % METRES;
         const int begin = corridor->first[metre], size = corridor->first[metre + 1] - begin;
         if (size == 0)
             return false;
-        const struct position *p = &corridor->point[begin + (int)(next_random(random) % (uint32_t)size)];
+        const struct position *p = &corridor->point[begin + (int)(plx_random_next(random) % (uint32_t)size)];
         m[0][i] = p->x;
         m[1][i] = p->z;
         m[2][i] = 1;

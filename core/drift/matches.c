@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/base/random.h"
 #include "core/motion/corners.h"
 #include "core/motion/flow.h"
 
@@ -35,15 +36,6 @@ static struct plx_pyramid view(const struct plx_image *image)
     return pyramid;
 }
 
-/* Xorshift (Marsaglia 2003). */
-static uint32_t draw(uint32_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    *state ^= *state << 5;
-    return *state;
-}
-
 /* The smaller eigenvalue of the mean structure tensor of a window around (X, Y). */
 static double texture_at(const struct plx_image *image, int x, int y)
 {
@@ -72,8 +64,8 @@ static bool choose(const struct pair *pair, int cell, uint32_t *state, double re
     bool found = false;
 
     for (int i = 0; i < TRIES; i++) {
-        const int x = x0 + (int)(draw(state) % (uint32_t)(width / COLUMNS)),
-                  y = y0 + (int)(draw(state) % (uint32_t)(height / ROWS));
+        const int x = x0 + (int)(plx_random_next(state) % (uint32_t)(width / COLUMNS)),
+                  y = y0 + (int)(plx_random_next(state) % (uint32_t)(height / ROWS));
         const double texture = texture_at(left, x, y), disparity = plx_disparity_between(pair->disparity, x, y);
         if (texture < best || disparity < 0)
             continue;

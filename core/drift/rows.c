@@ -75,12 +75,12 @@ static double median_left(const struct plx_row_drift *drift, enum half half, con
 
 /* Sums over matches, as lower triangles of systems of SIZE whose last unknowns are unused. */
 struct sums {
-    double a[SIZE * SIZE], bend[SIZE * SIZE], spread[SIZE * SIZE], b[SIZE];
+    double a[SIZE * SIZE], slope[SIZE * SIZE], spread[SIZE * SIZE], b[SIZE];
     int count;
 };
 
-/* Normal equations with the weights of Student's t at NUMBER: w = (n + 1) / (n + u^2), u the rows left over SCALE; BEND has the
- * derivative of w u instead of w, SPREAD its square. */
+/* Normal equations with the weights of Student's t at NUMBER: w = (n + 1) / (n + u^2), u the rows left over SCALE; SLOPE has
+ * the derivative of w u instead of w, SPREAD its square. */
 static void add_up(const struct plx_row_drift *drift, enum half half, const double number[NUMBERS], double scale,
                    struct sums *ret)
 {
@@ -91,19 +91,19 @@ static void add_up(const struct plx_row_drift *drift, enum half half, const doub
         double along[NUMBERS];
         basis(drift->focal_length, (double)drift->match[i].x, (double)drift->match[i].y, along);
         const double left = rows_left(drift, &drift->match[i], number), uu = left * left / (scale * scale);
-        const double w = (FREEDOM + 1) / (FREEDOM + uu), bend = w * (FREEDOM - uu) / (FREEDOM + uu);
+        const double w = (FREEDOM + 1) / (FREEDOM + uu), slope = w * (FREEDOM - uu) / (FREEDOM + uu);
         for (int k = 0; k < NUMBERS; k++) {
             ret->b[k] += w * left * along[k];
             for (int l = 0; l <= k; l++) {
                 ret->a[SIZE * k + l] += w * along[k] * along[l];
-                ret->bend[SIZE * k + l] += bend * along[k] * along[l];
+                ret->slope[SIZE * k + l] += slope * along[k] * along[l];
                 ret->spread[SIZE * k + l] += w * w * left * left * along[k] * along[l];
             }
         }
         ret->count++;
     }
     for (int k = NUMBERS; k < SIZE; k++)
-        ret->a[SIZE * k + k] = ret->bend[SIZE * k + k] = 1;
+        ret->a[SIZE * k + k] = ret->slope[SIZE * k + k] = 1;
 }
 
 /* Standard deviations of the numbers (Huber's sandwich, 1967), and of an error that all matches share, as it looks in each
@@ -112,7 +112,7 @@ static bool find_deviations(const struct plx_row_drift *drift, const struct sums
 {
     static const double edge[NUMBERS] = {1, 0.5, 0.2, 0.4};
     double lower[SIZE * SIZE];
-    if (!plx_solve_decompose(sums->bend, lower))
+    if (!plx_solve_decompose(sums->slope, lower))
         return false;
     for (int k = 0; k < NUMBERS; k++) {
         double unit[SIZE] = {0}, row[SIZE], square = 0;

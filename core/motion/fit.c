@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/base/random.h"
 #include "core/motion/solve.h"
 
 #define SIGMA_FLOW 0.25      /* standard deviation of a tracked pixel, each axis, pixels */
@@ -165,13 +166,9 @@ static int count_inliers(const struct plx_fit_camera *camera, const struct plx_f
     return inliers;
 }
 
-/* Xorshift (Marsaglia 2003). */
 static int draw_below(uint32_t *state, int limit)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    *state ^= *state << 5;
-    return (int)(((uint64_t)*state * (uint64_t)limit) >> 32);
+    return (int)(((uint64_t)plx_random_next(state) * (uint64_t)limit) >> 32);
 }
 
 /* Draws three different points. */
@@ -259,34 +256,33 @@ static double inner(const struct plx_fit_point *point, const struct residual *re
 }
 
 /* How much the pose at the minimum moves if all points share an error: one more step, on what that error makes of the
- * residuals. LOWER: of the normal equations. */
+ * residuals. And what the points say of the offset of disparities, less what the pose takes up. LOWER: of the normal equations.
+ */
 static void find_shared(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
                         const double lower[36], struct plx_fit *fit)
 {
-    for (int kind = 0; kind < PLX_FIT_SHARED; kind++) {
-        struct normal normal = {.b = {0}};
-        for (int i = 0; i < count; i++) {
-            struct residual residual;
-            if (!residual_at(camera, &point[i], &fit->pose, &residual) || residual.error >= FINAL_GATE)
-                continue;
-            const double *across = residual.across, *seen = point[i].seen;
-            const double off[PLX_FIT_SHARED][3] = {
-                {across[0], across[1], across[2] - 1},
-                {1, 0, 0},
-                {0, 1, 0},
-                {(camera->cy - seen[1]) / camera->fy, (seen[0] - camera->cx) / camera->fx, 0}};
-            const double weight = 1 / (1 + residual.error / CAUCHY);
-            if (kind == PLX_FIT_DISPARITY) {
-                fit->offset_weight += weight * inner(&point[i], &residual, off[kind], off[kind]);
-                fit->offset_sum += weight * inner(&point[i], &residual, off[kind], residual.r);
-            }
+    struct normal normal[PLX_FIT_SHARED] = {{.b = {0}}};
+
+    for (int i = 0; i < count; i++) {
+        struct residual residual;
+        if (!residual_at(camera, &point[i], &fit->pose, &residual) || residual.error >= FINAL_GATE)
+            continue;
+        const double *across = residual.across, *seen = point[i].seen, weight = 1 / (1 + residual.error / CAUCHY);
+        const double off[PLX_FIT_SHARED][3] = {{across[0], across[1], across[2] - 1},
+                                               {1, 0, 0},
+                                               {0, 1, 0},
+                                               {(camera->cy - seen[1]) / camera->fy, (seen[0] - camera->cx) / camera->fx, 0}};
+        fit->offset_weight += weight * inner(&point[i], &residual, off[PLX_FIT_DISPARITY], off[PLX_FIT_DISPARITY]);
+        fit->offset_sum += weight * inner(&point[i], &residual, off[PLX_FIT_DISPARITY], residual.r);
+        for (int kind = 0; kind < PLX_FIT_SHARED; kind++) {
             memcpy(residual.r, off[kind], sizeof residual.r);
-            add_point(camera, &point[i], &residual, weight, &normal);
+            add_point(camera, &point[i], &residual, weight, &normal[kind]);
         }
-        plx_solve(lower, normal.b, fit->shared[kind]);
-        for (int i = 0; kind == PLX_FIT_DISPARITY && i < 6; i++) /* less what the pose takes up */
-            fit->offset_weight -= normal.b[i] * fit->shared[kind][i];
     }
+    for (int kind = 0; kind < PLX_FIT_SHARED; kind++)
+        plx_solve(lower, normal[kind].b, fit->shared[kind]);
+    for (int i = 0; i < 6; i++)
+        fit->offset_weight -= normal[PLX_FIT_DISPARITY].b[i] * fit->shared[PLX_FIT_DISPARITY][i];
 }
 
 /* Gauss-Newton on all points. False if they do not determine the motion. */

@@ -32,9 +32,10 @@ struct plx_config {
         double pair_tolerance_ms;          /* 0: a quarter of the period */
         struct plx_camera_options cameras; /* v4l2, but for size and rate, which are above */
     } source;
-    char calibration[4096];   /* file, or two separated by a comma (ROS left,right); "" = the source's own; see below */
-    double calibration_scale; /* metres per unit of its translation; 1 where it is in metres */
-    double rectify_alpha;     /* 0..1 */
+    char calibration[4096];         /* file, or two separated by a comma (ROS left,right); "" = the source's own; see below */
+    double calibration_scale;       /* metres per unit of its translation; 1 where it is in metres */
+    double rectify_alpha;           /* 0..1 */
+    char calibration_history[4000]; /* file of corrections; "" = none is kept */
     enum plx_backend_kind backend;
     enum plx_gpu_memory gpu_memory;
     int threads; /* 0 = all */

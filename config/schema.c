@@ -52,6 +52,11 @@ static const struct plx_word median_words[] = {
     {"none", PLX_MEDIAN_NONE}, {"3x3", PLX_MEDIAN_3X3}, {"valid_5x5", PLX_MEDIAN_VALID_5X5}, {NULL, 0}};
 
 static const struct plx_word record_words[] = {{"regions", PLX_RECORDS_REGIONS}, {"stixels", PLX_RECORDS_STIXELS}, {NULL, 0}};
+static const struct plx_word correction_words[] = {{"off", PLX_CORRECTION_OFF},
+                                                   {"propose", PLX_CORRECTION_PROPOSE},
+                                                   {"rows", PLX_CORRECTION_ROWS},
+                                                   {"all", PLX_CORRECTION_ALL},
+                                                   {NULL, 0}};
 static const struct plx_word motion_words[] = {{"visual", PLX_MOTION_VISUAL}, {"none", PLX_MOTION_NONE}, {NULL, 0}};
 
 const struct plx_key plx_keys[] = {
@@ -120,6 +125,11 @@ const struct plx_key plx_keys[] = {
      FIELD(calibration_scale), INITIAL("1"), REAL(1e-6, 1e6)},
     {"rectify_alpha", "computed rectification: 0 = only valid pixels, 1 = every pixel of the raw pictures",
      FIELD(rectify_alpha), REAL(0, 1)},
+    {"calibration_correction",
+     "rows = differences of rows are corrected, an offset of disparities proposed; all = both corrected",
+     WORD(pipeline.correction, correction_words), INITIAL("rows")},
+    {"calibration_history", "file that keeps the corrections of the calibration; empty = they are lost with a restart",
+     FIELD(calibration_history), INITIAL("/var/lib/parallax/calibration.json")},
     {"backend", "processor of the stages; auto = the GPU if there is one", WORD(backend, backend_words)},
     {"gpu.memory", "memory that GPU and CPU share (service.md); auto = mapped if both use one memory, else copied",
      WORD(gpu_memory, memory_words)},

@@ -43,6 +43,13 @@ static int alloc_local(struct plx_stages *self, size_t bytes, const void *conten
     return 0;
 }
 
+static int write_local(struct plx_stages *self, void *data, const void *content, size_t bytes)
+{
+    (void)self;
+    memcpy(data, content, bytes);
+    return 0;
+}
+
 /* One memory serves the CPU and its stages. */
 static int alloc(struct plx_stages *self, size_t bytes, void **ret_data)
 {
@@ -82,6 +89,7 @@ static const struct plx_stages_ops cpu_ops = {
     .destroy = destroy,
     .alloc = alloc,
     .alloc_local = alloc_local,
+    .write_local = write_local,
     .free = release,
     .adopt = adopt,
     .disown = disown,

@@ -106,6 +106,7 @@ bool plx_gpu_has_machine_code(bool *ret_dependent);
 /* memory.c. Device memory is what only kernels reach; a NULL is freed silently. */
 int plx_gpu_alloc(struct plx_stages *self, size_t bytes, void **ret_data);
 int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, const void *content, void **ret_data);
+int plx_gpu_write_local(struct plx_stages *self, void *data, const void *content, size_t bytes);
 void plx_gpu_free(struct plx_stages *self, void *data);
 
 /* Device memory of several arrays in one block, zeroed. To free the first one frees all. */

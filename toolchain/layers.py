@@ -15,7 +15,7 @@ LAYERS = {
     "core/geometry": "core/base",
     "core/ground": "core/base",
     "core/motion": "core/base core/geometry",
-    "core/drift": "core/base core/motion",
+    "core/drift": "core/base core/geometry core/motion",
     "core/tracks": "core/base core/motion",
     "core/pipeline": "core",
     "cpu": "core",
@@ -39,10 +39,11 @@ LAYERS = {
     "app/evaluate": "core app/view",
     "app/recording": "core formats bridge",
     "app/recorder": "core config app/publish app/recording",
-    "app/engine": "core gpu config drivers app/publish",
+    "app/corrections": "core",
+    "app/engine": "core gpu config drivers app/corrections app/publish",
     "app/supervisor": "core config app/blackbox app/publish app/engine",
     "app/selftest": "core cpu gpu oracle config drivers app/publish app/engine",
-    "app/cli": "core gpu config drivers bridge app/blackbox app/calibrate app/view app/evaluate app/recording app/recorder"
+    "app/cli": "core gpu config drivers bridge app/blackbox app/corrections app/calibrate app/view app/evaluate app/recording app/recorder"
     " app/selftest",
     "app/web": "core config formats bridge app/view app/recorder",
     "app/ros": "core config bridge",

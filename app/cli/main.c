@@ -22,6 +22,7 @@ static const struct command {
     {"config", "prints the configuration that the service uses", plx_command_config},
     {"cameras", "lists the cameras and suggests a configuration", plx_command_cameras},
     {"blackbox", "prints the last seconds of the service", plx_command_blackbox},
+    {"calibration", "shows, accepts and takes back corrections of the calibration", plx_command_calibration},
     {"report", "collects what another person needs to understand a fault", plx_command_report},
     {"", "\nOffline, without the service:", NULL},
     {"run", "computes disparity and obstacles of stereo pairs in files", plx_command_run},
@@ -38,7 +39,7 @@ static const char *list_commands(void)
     int used =
         snprintf(text, sizeof text, "Shows what the Parallax service publishes, or processes stereo pairs in files.\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, command[i].run ? "  %-10s %s\n" : "%s%s\n", command[i].name,
+        used += snprintf(text + used, sizeof text - (size_t)used, command[i].run ? "  %-11s %s\n" : "%s%s\n", command[i].name,
                          command[i].summary);
     snprintf(text + used, sizeof text - (size_t)used,
              "\n`parallax COMMAND --help` lists the options of a command. The service is `parallaxd`.");

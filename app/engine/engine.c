@@ -98,6 +98,7 @@ static struct plx_frame_loop make_loop(struct plx_setup *setup, const struct plx
         .stages = setup->stages,
         .pipeline = setup->pipeline,
         .exposure = &setup->exposure,
+        .corrections = &setup->corrections,
         .shm = shm,
         .suspend.suspended_ns = plx_suspended_ns(),
         .report_fd = report_fd,

@@ -3,6 +3,7 @@
 
 #include <parallax/error.h>
 
+#include "app/corrections/store.h"
 #include "app/engine/report.h"
 #include "app/publish/shm.h"
 #include "core/pipeline/pipeline.h"
@@ -139,6 +140,7 @@ int plx_frame_loop_run(struct plx_frame_loop *loop, const volatile sig_atomic_t 
     while (result == 0 && !*stop) {
         plx_suspend_clock_update(&loop->suspend, plx_now_ns(), plx_suspended_ns());
         plx_sensors_log(&loop->sensors);
+        plx_corrections_log(loop->corrections);
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
         result = plx_capture_queue_next(&loop->queue, stop);
         receive_commands(loop); /* after the wait: a hint may be about this pair */

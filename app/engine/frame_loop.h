@@ -7,6 +7,7 @@
 #include "app/engine/sensors.h"
 #include "core/base/clock.h"
 
+struct plx_corrections;
 struct plx_exposure;
 struct plx_pipeline;
 struct plx_shm;
@@ -18,6 +19,7 @@ struct plx_frame_loop {
     struct plx_stages *stages;
     struct plx_pipeline *pipeline;
     struct plx_exposure **exposure; /* a command of the supervisor replaces it */
+    struct plx_corrections *corrections;
     struct plx_shm *shm;
     struct plx_sensors sensors;
     struct plx_suspend_clock suspend;

@@ -3,6 +3,7 @@
 #ifndef PLX_APP_ENGINE_SETUP_H
 #define PLX_APP_ENGINE_SETUP_H
 
+#include "app/corrections/store.h"
 #include "app/engine/report.h"
 #include "config/config.h"
 #include "core/pipeline/source.h"
@@ -19,6 +20,7 @@ struct plx_setup {
     struct plx_error_message tune_note;        /* the reason for not using the file of `parallax tune` */
     struct plx_error_message fifo_note;        /* the reason for an engine.realtime_priority that is not in force */
     struct plx_error_message raw_note;         /* the reason for raw frames, and what to do */
+    struct plx_corrections corrections;        /* of the calibration, over time */
     struct plx_pipeline *pipeline;
     uint32_t frame_bytes;
     struct plx_exposure *exposure;

@@ -156,6 +156,23 @@ void plx_drift_text(const struct plx_drift_info *drift, char *ret_text, size_t s
             (double)drift->bend_deviation_rad * degrees, (double)drift->scale, (double)drift->scale_deviation);
 }
 
+void plx_correction_text(const struct plx_correction_info *corrections, char *ret_text, size_t size)
+{
+    const struct plx_correction *c = &corrections->applied;
+    const double degrees = PLX_DEGREES_PER_RAD;
+    size_t used = 0;
+
+    if (corrections->number == 0)
+        used = (size_t)snprintf(ret_text, size, "none");
+    else
+        used = (size_t)snprintf(ret_text, size,
+                                "%u in force: pitch %.3f, roll %.3f, bend %.3f deg, scale %.4f, disparities %+.2f px",
+                                corrections->number, (double)c->pitch_rad * degrees, (double)c->roll_rad * degrees,
+                                (double)c->bend_rad * degrees, (double)c->scale, (double)c->columns);
+    if (corrections->proposed_number > 0 && used < size)
+        snprintf(ret_text + used, size - used, "; %u is proposed (parallax calibration show)", corrections->proposed_number);
+}
+
 void plx_offset_text(const struct plx_frame *frame, char *ret_text, size_t size)
 {
     const struct plx_drift_info *drift = &frame->drift;

@@ -55,6 +55,10 @@ void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_te
 #define PLX_DRIFT_TEXT 160
 void plx_drift_text(const struct plx_drift_info *drift, char *ret_text, size_t size);
 
+/* "2 in force: rows by pitch 0.050, ... deg, scale ..., disparities by +0.10 px; 3 is proposed (...)", or "none". */
+#define PLX_CORRECTION_TEXT 240
+void plx_correction_text(const struct plx_correction_info *corrections, char *ret_text, size_t size);
+
 /* The offset of the disparities, and what it does to distances: "0.10 +- 0.05 px: distances 0.2, ... % too long at 1, ...". */
 #define PLX_OFFSET_TEXT 160
 void plx_offset_text(const struct plx_frame *frame, char *ret_text, size_t size);

@@ -115,6 +115,35 @@ cJSON *plx_json_alignment(const struct plx_alignment_info *alignment)
     return item;
 }
 
+cJSON *plx_json_correction(const struct plx_correction *correction)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "pitch_rad", plx_json_number((double)correction->pitch_rad, 7));
+    cJSON_AddItemToObject(item, "roll_rad", plx_json_number((double)correction->roll_rad, 7));
+    cJSON_AddItemToObject(item, "bend_rad", plx_json_number((double)correction->bend_rad, 7));
+    cJSON_AddItemToObject(item, "scale", plx_json_number((double)correction->scale, 7));
+    cJSON_AddItemToObject(item, "columns_px", plx_json_number((double)correction->columns, 3));
+    return item;
+}
+
+cJSON *plx_json_corrections(const struct plx_correction_info *corrections)
+{
+    const struct {
+        const char *number, *name;
+        uint32_t value;
+        const struct plx_correction *correction;
+    } list[] = {{"number", "applied", corrections->number, &corrections->applied},
+                {"proposed_number", "proposed", corrections->proposed_number, &corrections->proposed}};
+    cJSON *item = cJSON_CreateObject();
+
+    for (int i = 0; i < 2; i++) {
+        cJSON_AddItemToObject(item, list[i].number, plx_json_number(list[i].value, 0));
+        cJSON_AddItemToObject(item, list[i].name,
+                              list[i].value > 0 ? plx_json_correction(list[i].correction) : cJSON_CreateNull());
+    }
+    return item;
+}
+
 cJSON *plx_json_drift(const struct plx_drift_info *drift)
 {
     const struct {

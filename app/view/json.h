@@ -23,6 +23,8 @@ cJSON *plx_json_alignment(const struct plx_alignment_info *alignment);
 
 /* What the newest pictures say about the calibration; null where nothing is measured. */
 cJSON *plx_json_drift(const struct plx_drift_info *drift);
+cJSON *plx_json_corrections(const struct plx_correction_info *corrections);
+cJSON *plx_json_correction(const struct plx_correction *correction);
 
 /* Ego-motion; null where it is not measured. Its numbers are null while it is unknown, but for the counts and the pose. */
 cJSON *plx_json_motion(const struct plx_motion_info *motion);

@@ -123,6 +123,7 @@ static void add_frame(cJSON *item, const struct plx_frame *frame)
     cJSON_AddItemToObject(item, "calibration", calibration_json(frame));
     cJSON_AddItemToObject(item, "alignment", plx_json_alignment(&frame->alignment));
     cJSON_AddItemToObject(item, "drift", plx_json_drift(&frame->drift));
+    cJSON_AddItemToObject(item, "correction", plx_json_corrections(&frame->correction));
     cJSON_AddItemToObject(item, "left", capture_json(&frame->capture[PLX_LEFT]));
     cJSON_AddItemToObject(item, "right", capture_json(&frame->capture[PLX_RIGHT]));
     cJSON_AddItemToObject(item, "skew_ms", plx_json_number((double)frame->skew_ns / PLX_NS_PER_MS, 6));

@@ -9,7 +9,7 @@
 #include "core/base/image.h"
 #include "core/drift/rows.h"
 
-#define PLX_PLACES_FIRST 12 /* places that are looked at in a frame, while there are few matches, */
+#define PLX_PLACES_FIRST 24 /* places that are looked at in a frame, while there are few matches, */
 #define PLX_PLACES_LATER 3
 #define PLX_FEW_MATCHES 256
 

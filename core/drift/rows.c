@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/geometry/calibration.h"
 #include "core/motion/solve.h"
 
-#define LEAST_MATCHES 64
-#define LEAST_OF_HALF 24
-#define EACH 32          /* matches between estimates */
+#define LEAST_OF_PART 24
 #define STEPS 4          /* of reweighting, from the last estimate on, */
 #define SCALE_STEPS 2    /* with a new scale in the first ones */
 #define FREEDOM 4.0      /* of Student's t, whose likelihood gives the weights */
@@ -20,13 +19,38 @@
 
 enum { PITCH, ROLL, BEND, SCALE, NUMBERS };
 
-/* Matches that a fit is made of, or is judged on. */
-enum half { EVEN, ODD, BOTH };
-
 void plx_row_drift_init(struct plx_row_drift *drift, double focal_length)
 {
     memset(drift, 0, sizeof *drift);
     drift->focal_length = focal_length;
+}
+
+void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *match)
+{
+    drift->match[drift->next] = *match;
+    drift->next = (drift->next + 1) % PLX_ROW_MATCHES;
+    drift->count += drift->count < PLX_ROW_MATCHES;
+    drift->unsolved++;
+}
+
+/* Match number I, from the oldest on. */
+static const struct plx_row_match *nth(const struct plx_row_drift *drift, int i)
+{
+    return &drift->match[(drift->next - drift->count + i + PLX_ROW_MATCHES) % PLX_ROW_MATCHES];
+}
+
+static bool in_part(const struct plx_row_drift *drift, enum plx_row_part part, int i)
+{
+    switch (part) {
+    case PLX_ROWS_OLD:
+        return i < drift->count / 2;
+    case PLX_ROWS_NEW:
+        return i >= drift->count / 2;
+    case PLX_ROWS_ALL:
+        return true;
+    default:
+        return nth(drift, i)->odd == (part == PLX_ROWS_ODD);
+    }
 }
 
 /* d rows / d numbers at (X, Y). */
@@ -36,14 +60,6 @@ static void basis(double f, double x, double y, double ret[NUMBERS])
     ret[ROLL] = -f * x;
     ret[BEND] = -f * x * y;
     ret[SCALE] = f * y;
-}
-
-double plx_drift_rows(const struct plx_drift_info *info, double focal_length, double x, double y)
-{
-    double along[NUMBERS];
-    basis(focal_length, x, y, along);
-    return along[PITCH] * (double)info->pitch_rad + along[ROLL] * (double)info->roll_rad +
-           along[BEND] * (double)info->bend_rad + along[SCALE] * (double)info->scale;
 }
 
 static double rows_left(const struct plx_row_drift *drift, const struct plx_row_match *match, const double number[NUMBERS])
@@ -61,16 +77,48 @@ static int ascending(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Median of what NUMBER[half of the match] leaves of the rows of the matches in HALF; INFINITY if there is none. */
-static double median_left(const struct plx_row_drift *drift, enum half half, const double *number[2])
+/* Median of the COUNT numbers LEFT, which it sorts; INFINITY if there is none. */
+static double median(float *left, int count)
+{
+    qsort(left, (size_t)count, sizeof *left, ascending);
+    return count > 0 ? (double)left[count / 2] : (double)INFINITY;
+}
+
+/* Median of what NUMBER[half of the match] leaves of the rows of the matches of PART. */
+static double median_left(const struct plx_row_drift *drift, enum plx_row_part part, const double *number[2])
 {
     float left[PLX_ROW_MATCHES] = {0};
     int count = 0;
     for (int i = 0; i < drift->count; i++)
-        if (half == BOTH || drift->match[i].odd == (half == ODD))
-            left[count++] = (float)fabs(rows_left(drift, &drift->match[i], number[drift->match[i].odd]));
-    qsort(left, (size_t)count, sizeof *left, ascending);
-    return count > 0 ? (double)left[count / 2] : (double)INFINITY;
+        if (in_part(drift, part, i))
+            left[count++] = (float)fabs(rows_left(drift, nth(drift, i), number[nth(drift, i)->odd]));
+    return median(left, count);
+}
+
+static void numbers_of(const struct plx_correction *correction, double ret[NUMBERS])
+{
+    ret[PITCH] = (double)correction->pitch_rad;
+    ret[ROLL] = (double)correction->roll_rad;
+    ret[BEND] = (double)correction->bend_rad;
+    ret[SCALE] = (double)correction->scale;
+}
+
+double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part part, int quarter,
+                            const struct plx_correction *number, int *ret_count)
+{
+    float left[PLX_ROW_MATCHES] = {0};
+    double numbers[NUMBERS];
+    int count = 0;
+
+    numbers_of(number, numbers);
+    for (int i = 0; i < drift->count; i++) {
+        const struct plx_row_match *match = nth(drift, i);
+        const int of = (match->x > 0 ? 1 : 0) + (match->y > 0 ? 2 : 0);
+        if (in_part(drift, part, i) && (quarter < 0 || quarter == of))
+            left[count++] = (float)fabs(rows_left(drift, match, numbers));
+    }
+    *ret_count = count;
+    return median(left, count);
 }
 
 /* Sums over matches, as lower triangles of systems of SIZE whose last unknowns are unused. */
@@ -81,16 +129,17 @@ struct sums {
 
 /* Normal equations with the weights of Student's t at NUMBER: w = (n + 1) / (n + u^2), u the rows left over SCALE; SLOPE has
  * the derivative of w u instead of w, SPREAD its square. */
-static void add_up(const struct plx_row_drift *drift, enum half half, const double number[NUMBERS], double scale,
+static void add_up(const struct plx_row_drift *drift, enum plx_row_part part, const double number[NUMBERS], double scale,
                    struct sums *ret)
 {
     memset(ret, 0, sizeof *ret);
     for (int i = 0; i < drift->count; i++) {
-        if (half != BOTH && drift->match[i].odd != (half == ODD))
+        const struct plx_row_match *match = nth(drift, i);
+        if (!in_part(drift, part, i))
             continue;
         double along[NUMBERS];
-        basis(drift->focal_length, (double)drift->match[i].x, (double)drift->match[i].y, along);
-        const double left = rows_left(drift, &drift->match[i], number), uu = left * left / (scale * scale);
+        basis(drift->focal_length, (double)match->x, (double)match->y, along);
+        const double left = rows_left(drift, match, number), uu = left * left / (scale * scale);
         const double w = (FREEDOM + 1) / (FREEDOM + uu), slope = w * (FREEDOM - uu) / (FREEDOM + uu);
         for (int k = 0; k < NUMBERS; k++) {
             ret->b[k] += w * left * along[k];
@@ -127,8 +176,9 @@ static bool find_deviations(const struct plx_row_drift *drift, const struct sums
     return true;
 }
 
-/* Fits the numbers to the matches of HALF. False if they do not determine them. */
-static bool fit(const struct plx_row_drift *drift, enum half half, double ret_number[NUMBERS], double ret_deviation[NUMBERS])
+/* Fits the numbers to the matches of PART. False if they do not determine them. */
+static bool fit(const struct plx_row_drift *drift, enum plx_row_part part, double ret_number[NUMBERS],
+                double ret_deviation[NUMBERS])
 {
     const struct plx_drift_info *last = &drift->info;
     double number[NUMBERS] = {(double)last->pitch_rad, (double)last->roll_rad, (double)last->bend_rad, (double)last->scale};
@@ -139,9 +189,9 @@ static bool fit(const struct plx_row_drift *drift, enum half half, double ret_nu
     for (int step = 0; step < STEPS; step++) {
         double lower[SIZE * SIZE], move[SIZE];
         if (step < SCALE_STEPS)
-            scale = fmax(1.4826 * median_left(drift, half, numbers), LEAST_SCALE);
-        add_up(drift, half, number, scale, &sums);
-        if (sums.count < LEAST_OF_HALF || !plx_solve_decompose(sums.a, lower))
+            scale = fmax(1.4826 * median_left(drift, part, numbers), LEAST_SCALE);
+        add_up(drift, part, number, scale, &sums);
+        if (sums.count < LEAST_OF_PART || !plx_solve_decompose(sums.a, lower))
             return false;
         plx_solve(lower, sums.b, move);
         for (int i = 0; i < NUMBERS; i++)
@@ -151,26 +201,40 @@ static bool fit(const struct plx_row_drift *drift, enum half half, double ret_nu
     return find_deviations(drift, &sums, ret_deviation);
 }
 
+bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part, struct plx_correction *ret_number,
+                       struct plx_correction *ret_deviation)
+{
+    double number[NUMBERS], deviation[NUMBERS];
+    if (!fit(drift, part, number, deviation))
+        return false;
+    *ret_number =
+        (struct plx_correction){(float)number[PITCH], (float)number[ROLL], (float)number[BEND], (float)number[SCALE], 0};
+    *ret_deviation = (struct plx_correction){(float)deviation[PITCH], (float)deviation[ROLL], (float)deviation[BEND],
+                                             (float)deviation[SCALE], 0};
+    return true;
+}
+
 /* The largest difference of rows that NUMBER makes at a match. */
 static double worst_rows(const struct plx_row_drift *drift, const double number[NUMBERS])
 {
     double worst = 0;
     for (int i = 0; i < drift->count; i++)
-        worst = fmax(worst, fabs((double)drift->match[i].rows - rows_left(drift, &drift->match[i], number)));
+        worst = fmax(worst, fabs((double)nth(drift, i)->rows - rows_left(drift, nth(drift, i), number)));
     return worst;
 }
 
-static void estimate(struct plx_row_drift *drift)
+void plx_row_drift_estimate(struct plx_row_drift *drift)
 {
     static const double none[NUMBERS];
     double number[3][NUMBERS], deviation[3][NUMBERS];
 
-    for (enum half half = EVEN; half <= BOTH; half++)
-        if (!fit(drift, half, number[half], deviation[half])) {
+    drift->unsolved = 0;
+    for (enum plx_row_part part = PLX_ROWS_EVEN; part <= PLX_ROWS_ALL; part++)
+        if (!fit(drift, part, number[part], deviation[part])) {
             drift->info = (struct plx_drift_info){.matches = 0};
             return;
         }
-    const double *const all = number[BOTH], *const sure = deviation[BOTH];
+    const double *const all = number[PLX_ROWS_ALL], *const sure = deviation[PLX_ROWS_ALL];
     drift->info = (struct plx_drift_info){
         .matches = (uint32_t)drift->count,
         .pitch_rad = (float)all[PITCH],
@@ -181,22 +245,27 @@ static void estimate(struct plx_row_drift *drift)
         .roll_deviation_rad = (float)sure[ROLL],
         .bend_deviation_rad = (float)sure[BEND],
         .scale_deviation = (float)sure[SCALE],
-        .rows = (float)median_left(drift, BOTH, (const double *[2]){none, none}),
-        .rows_left = (float)median_left(drift, BOTH, (const double *[2]){number[ODD], number[EVEN]}),
+        .rows = (float)median_left(drift, PLX_ROWS_ALL, (const double *[2]){none, none}),
+        .rows_left = (float)median_left(drift, PLX_ROWS_ALL, (const double *[2]){number[PLX_ROWS_ODD], number[PLX_ROWS_EVEN]}),
         .worst_rows = (float)worst_rows(drift, all),
     };
 }
 
-void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *match, int count)
+void plx_row_drift_correct(struct plx_row_drift *drift, const struct plx_correction *correction)
 {
-    for (int i = 0; i < count; i++) {
-        drift->match[drift->next] = match[i];
-        drift->next = (drift->next + 1) % PLX_ROW_MATCHES;
-        drift->count += drift->count < PLX_ROW_MATCHES;
+    for (int i = 0; i < drift->count; i++) {
+        struct plx_row_match *match = &drift->match[(drift->next - 1 - i + PLX_ROW_MATCHES) % PLX_ROW_MATCHES];
+        match->rows -= (float)plx_correction_rows(correction, drift->focal_length, (double)match->x, (double)match->y);
     }
-    drift->unsolved += count;
-    if (drift->unsolved < EACH || drift->count < LEAST_MATCHES)
-        return;
-    drift->unsolved = 0;
-    estimate(drift);
+    drift->info.pitch_rad -= correction->pitch_rad;
+    drift->info.roll_rad -= correction->roll_rad;
+    drift->info.bend_rad -= correction->bend_rad;
+    drift->info.scale -= correction->scale;
+    drift->info.rows = drift->info.rows_left; /* until the next estimate */
+    drift->info.worst_rows = 0;
+}
+
+void plx_row_drift_forget(struct plx_row_drift *drift, int count)
+{
+    drift->count = drift->count < count ? drift->count : count;
 }

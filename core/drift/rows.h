@@ -28,18 +28,34 @@ struct plx_row_drift {
     double focal_length; /* vertical, px */
     int count, next;     /* matches, and where the next one goes */
     int unsolved;        /* matches since the last estimate */
-    uint32_t place;      /* where the next match is looked for (core/drift/matches.h) */
     struct plx_row_match match[PLX_ROW_MATCHES];
     struct plx_drift_info info; /* the last estimate */
 };
 
-/* By how many px a match at (X, Y) of the right picture lies lower there, by the numbers of INFO. */
-double plx_drift_rows(const struct plx_drift_info *info, double focal_length, double x, double y);
+/* Whose numbers are asked for: of the matches of one half, of all, of the older or the newer ones. */
+enum plx_row_part { PLX_ROWS_EVEN, PLX_ROWS_ODD, PLX_ROWS_ALL, PLX_ROWS_OLD, PLX_ROWS_NEW, PLX_ROW_PARTS };
 
 void plx_row_drift_init(struct plx_row_drift *drift, double focal_length);
 
-/* Adds the COUNT matches of a frame, and makes a new estimate, in 0.3 ms, whenever 32 came. Allocates nothing; the same bits
- * everywhere. */
-void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *match, int count);
+/* Adds a match in place of the oldest one. */
+void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *match);
+
+/* Makes a new estimate, in 0.3 ms. Allocates nothing; the same bits everywhere. */
+void plx_row_drift_estimate(struct plx_row_drift *drift);
+
+/* What the matches of PART say, with standard deviations. False if they do not determine it. */
+bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part, struct plx_correction *ret_number,
+                       struct plx_correction *ret_deviation);
+
+/* Median of the rows' differences that NUMBER leaves of the matches of PART in the quarter QUARTER of the picture (0 to 3, bit
+ * 0 right, bit 1 below the principal point; -1: anywhere), px, and their count; INFINITY if there is none. */
+double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part part, int quarter,
+                            const struct plx_correction *number, int *ret_count);
+
+/* The pictures are corrected by CORRECTION from now on: what the matches showed of it is taken from them. */
+void plx_row_drift_correct(struct plx_row_drift *drift, const struct plx_correction *correction);
+
+/* Leaves only the newest COUNT matches. */
+void plx_row_drift_forget(struct plx_row_drift *drift, int count);
 
 #endif

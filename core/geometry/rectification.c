@@ -219,12 +219,41 @@ static int64_t to_parts(double position)
     return fabs(position) < PLX_MAX_SIDE * 8 ? lrintf((float)position * PLX_REMAP_ONE) : NOWHERE; /* half to even */
 }
 
-int plx_remap_fill(const struct plx_stereo_calibration *calibration, enum plx_eye eye, struct plx_remap *map)
+double plx_correction_rows(const struct plx_correction *correction, double fy, double x, double y)
+{
+    return fy * ((double)correction->pitch_rad * (1 + y * y) - (double)correction->roll_rad * x -
+                 (double)correction->bend_rad * x * y + (double)correction->scale * y);
+}
+
+struct plx_correction plx_correction_add(const struct plx_correction *a, const struct plx_correction *b, float factor)
+{
+    return (struct plx_correction){a->pitch_rad + factor * b->pitch_rad, a->roll_rad + factor * b->roll_rad,
+                                   a->bend_rad + factor * b->bend_rad, a->scale + factor * b->scale,
+                                   a->columns + factor * b->columns};
+}
+
+static bool is_none(const struct plx_correction *c)
+{
+    return c->pitch_rad == 0 && c->roll_rad == 0 && c->bend_rad == 0 && c->scale == 0 && c->columns == 0;
+}
+
+/* Where the corrected picture's pixel (u, v) lies in the rectified picture of projection P. */
+static void uncorrect(const double p[12], const struct plx_correction *correction, double pixel[2])
+{
+    const double x = (pixel[0] - p[2]) / p[0], y = (pixel[1] - p[6]) / p[5];
+    pixel[0] += (double)correction->columns;
+    pixel[1] += plx_correction_rows(correction, p[5], x, y);
+}
+
+int plx_remap_fill(const struct plx_stereo_calibration *calibration, enum plx_eye eye, const struct plx_correction *correction,
+                   struct plx_remap *map)
 {
     if (!calibration->rectified || !map->entry || map->width != calibration->rectified_width ||
         map->height != calibration->rectified_height)
         return PLX_ERR_ARG;
 
+    if (eye == PLX_LEFT || (correction && is_none(correction)))
+        correction = NULL;
     const double *p = calibration->projection[eye];
     const double pinhole[9] = {p[0], p[1], p[2], p[4], p[5], p[6], p[8], p[9], p[10]};
     double forward[9], back[9]; /* from a ray of the raw camera to a rectified pixel, and from a rectified pixel to the ray */
@@ -233,8 +262,9 @@ int plx_remap_fill(const struct plx_stereo_calibration *calibration, enum plx_ey
 
     for (int y = 0; y < map->height; y++) {
         for (int x = 0; x < map->width; x++) {
-            const double pixel[3] = {x, y, 1};
-            double ray[3], u, v;
+            double pixel[3] = {x, y, 1}, ray[3], u, v;
+            if (correction)
+                uncorrect(p, correction, pixel);
             plx_mat3_apply(back, pixel, ray);
             struct plx_remap_entry *entry = &map->entry[(size_t)y * (size_t)map->width + (size_t)x];
             if (ray[2] > 0) {

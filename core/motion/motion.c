@@ -259,6 +259,11 @@ static void add_offset(struct plx_motion *motion, const struct plx_fit *fit)
     motion->offset_sum *= keep;
 }
 
+void plx_motion_forget_offset(struct plx_motion *motion)
+{
+    motion->offset_weight = motion->offset_sum = 0;
+}
+
 void plx_motion_offset(const struct plx_motion *motion, double *ret_offset, double *ret_deviation)
 {
     const double weight = motion->offset_weight;

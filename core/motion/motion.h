@@ -37,6 +37,9 @@ void plx_motion_set_prior(struct plx_motion *motion, const struct plx_motion_hin
  * standard deviation, 0 while the camera has hardly moved. By the newest motions. */
 void plx_motion_offset(const struct plx_motion *motion, double *ret_offset, double *ret_deviation);
 
+/* Disparities have another offset from now on. */
+void plx_motion_forget_offset(struct plx_motion *motion);
+
 /* The next frame: LEFT U8 and DISPARITY U16 as published, both of the size at creation. Allocates nothing. ARG. */
 int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,
                       int64_t capture_ns, struct plx_motion_info *ret_info);

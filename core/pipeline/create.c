@@ -139,7 +139,7 @@ static int fill_map(struct plx_pipeline *pipeline, const struct plx_stereo_calib
     map->entry = malloc(bytes);
     if (!map->entry)
         return PLX_ERR_NOMEM;
-    int result = plx_remap_fill(calibration, eye, map);
+    int result = plx_remap_fill(calibration, eye, NULL, map);
     if (result == 0)
         result = allocate(pipeline, LOCAL, bytes, map->entry, &entry);
     free(map->entry);
@@ -153,8 +153,9 @@ static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_ca
     const struct plx_camera *camera = &calibration->camera[eye];
     struct plx_remap *map = &pipeline->map[eye];
 
-    pipeline->identity[eye] =
-        plx_calibration_is_identity(calibration, eye) && camera->width == pipeline->width && camera->height == pipeline->height;
+    const bool stays = eye == PLX_LEFT || pipeline->params.correction == PLX_CORRECTION_OFF;
+    pipeline->identity[eye] = stays && plx_calibration_is_identity(calibration, eye) && camera->width == pipeline->width &&
+                              camera->height == pipeline->height;
     if (pipeline->identity[eye])
         return 0;
     map->width = pipeline->width;
@@ -279,7 +280,6 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
     plx_calibration_info(calibration, &pipeline->calibration);
     prepare_ground(pipeline);
-    plx_row_drift_init(&pipeline->drift, pipeline->calibration.fy);
     plx_alignment_init(&pipeline->alignment, width, height, pipeline->calibration.fy, params->match.min_disparity,
                        params->match.disparities);
     result = prepare_ranges(pipeline, message);
@@ -292,6 +292,8 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
         result = allocate_outputs(pipeline);
     if (result == 0)
         result = allocate_images(pipeline);
+    if (result == 0)
+        result = plx_learner_create(params->correction, calibration, &pipeline->learner);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
         result = prepare_eye(pipeline, calibration, (enum plx_eye)eye);
     if (result == 0 && params->motion == PLX_MOTION_VISUAL)
@@ -326,6 +328,7 @@ void plx_pipeline_destroy(struct plx_pipeline *pipeline)
 {
     if (!pipeline)
         return;
+    plx_learner_destroy(pipeline->learner);
     plx_motion_destroy(pipeline->motion);
     plx_tracks_destroy(pipeline->tracks);
     for (int i = 0; i < pipeline->buffers; i++)

@@ -3,7 +3,7 @@
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
-#include "core/drift/rows.h"
+#include "core/drift/learner.h"
 #include "core/geometry/alignment.h"
 #include "core/ground/columns.h"
 #include "core/ground/history.h"
@@ -91,7 +91,7 @@ struct plx_pipeline {
     struct plx_frozen_check frozen[PLX_EYES];
     struct plx_brightness_check brightness;
     struct plx_alignment alignment;
-    struct plx_row_drift drift;
+    struct plx_learner *learner; /* NULL for raw frames */
 
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */
     int buffers;

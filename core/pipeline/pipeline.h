@@ -7,6 +7,7 @@
 
 #include <parallax/frame.h>
 
+#include "core/drift/learner.h"
 #include "core/geometry/calibration.h"
 #include "core/ground/obstacles.h"
 #include "core/pipeline/stages.h"
@@ -23,7 +24,8 @@ struct plx_pipeline_params {
     struct plx_temporal temporal;
     bool ground, columns, obstacles;
     enum plx_motion_source motion;
-    int ground_tolerance; /* 1/16 px */
+    enum plx_correction_mode correction; /* of the calibration */
+    int ground_tolerance;                /* 1/16 px */
     struct plx_obstacle_params obstacle;
     struct plx_track_params track;
 };
@@ -63,6 +65,11 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
 int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
                             struct plx_error_message *message);
 void plx_pipeline_destroy(struct plx_pipeline *pipeline);
+
+/* Before the first frame: the correction that STORE wants is in force from the first frame on, what is learned is kept there,
+ * and no frame waits for a correction. Without it the same pictures always give the same frames. Ignored by a pipeline that
+ * corrects nothing. STORE's context must outlive the pipeline. */
+int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct plx_correction_store *store);
 
 /* Numbers of tracks, as plx_tracks_last and plx_tracks_continue. */
 uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline);

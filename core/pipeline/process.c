@@ -143,21 +143,19 @@ static void measure_drift(const struct plx_frame_context *context)
     const struct plx_image left = plx_pipeline_plane(frame, PLX_PLANE_LEFT),
                            disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY),
                            right = pipeline->params.right ? plx_pipeline_plane(frame, PLX_PLANE_RIGHT) : pipeline->right_seen;
-    struct plx_row_drift *drift = &pipeline->drift;
     struct plx_row_match match[PLX_PLACES_FIRST];
-    const int places = drift->count < PLX_FEW_MATCHES ? PLX_PLACES_FIRST : PLX_PLACES_LATER;
-    const int count = plx_row_matches_find(&left, &right, &disparity, frame->min_disparity, &pipeline->calibration,
-                                           drift->place, places, &drift->info, match);
+    double offset = 0, deviation = 0;
+    uint32_t place = 0;
+    const int places = plx_learner_places(pipeline->learner, context->capture_ns, &place);
+    const int count = plx_row_matches_find(&left, &right, &disparity, frame->min_disparity, &pipeline->calibration, place,
+                                           places, plx_learner_drift(pipeline->learner), match);
 
-    drift->place += (uint32_t)places;
-    plx_row_drift_add(drift, match, count);
-    frame->drift = drift->info;
-    if (pipeline->motion) {
-        double offset, deviation;
+    if (pipeline->motion)
         plx_motion_offset(pipeline->motion, &offset, &deviation);
-        frame->drift.offset = (float)offset;
-        frame->drift.offset_deviation = (float)deviation;
-    }
+    plx_learner_add(pipeline->learner, match, count, offset, deviation);
+    frame->drift = *plx_learner_drift(pipeline->learner);
+    frame->drift.offset = (float)offset;
+    frame->drift.offset_deviation = (float)deviation;
 }
 
 /* Checks brightness, frozen pictures, alignment and drift; returns health flags. */
@@ -188,6 +186,8 @@ static void start_frame(struct plx_frame_context *context)
 
     memset(frame, 0, sizeof *frame);
     frame->calibration = pipeline->calibration;
+    if (!pipeline->raw)
+        frame->correction = *plx_learner_correction(pipeline->learner);
     frame->width = (uint32_t)pipeline->width;
     frame->height = (uint32_t)pipeline->height;
     frame->min_disparity = pipeline->params.match.min_disparity;
@@ -273,15 +273,46 @@ static uint32_t why_blind(const struct plx_pipeline *pipeline, const struct plx_
     return blind;
 }
 
+static int write_map(struct plx_pipeline *pipeline, const struct plx_remap *made)
+{
+    struct plx_remap *map = &pipeline->map[PLX_RIGHT];
+    const size_t bytes = (size_t)map->width * (size_t)map->height * sizeof *map->entry;
+    return pipeline->stages->ops->write_local(pipeline->stages, map->entry, made->entry, bytes);
+}
+
+/* Puts a new correction in force, if there is one. */
+static int correct(struct plx_pipeline *pipeline)
+{
+    const struct plx_remap *made;
+    bool moves_columns;
+
+    if (pipeline->raw || !plx_learner_take(pipeline->learner, &made, &moves_columns))
+        return 0;
+    if (moves_columns && pipeline->motion)
+        plx_motion_forget_offset(pipeline->motion);
+    return write_map(pipeline, made);
+}
+
+int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct plx_correction_store *store)
+{
+    if (pipeline->raw || pipeline->params.correction == PLX_CORRECTION_OFF)
+        return 0;
+    const struct plx_remap *made = plx_learner_keep(pipeline->learner, store);
+    return made ? write_map(pipeline, made) : 0;
+}
+
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame)
 {
     struct plx_stages *stages = pipeline->stages;
     struct plx_frame_context context = {.pipeline = pipeline, .raw = raw, .capture_ns = capture_ns, .frame = frame};
 
+    int result = correct(pipeline);
+    if (result < 0)
+        return result;
     start_frame(&context);
     plx_ground_history_prior(&pipeline->ground_history, &pipeline->ground_params, capture_ns, &pipeline->results->prior);
-    const int result = stages->ops->run_frame ? run_on_backend(&context) : run_stages(&context);
+    result = stages->ops->run_frame ? run_on_backend(&context) : run_stages(&context);
     if (result < 0)
         return result;
     if (!stages->ops->run_frame)

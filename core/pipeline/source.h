@@ -67,6 +67,9 @@ struct plx_source_ops {
      * asked for. NOT_FOUND: there is none. Others, with a sentence: it cannot be used. NULL: no source of this kind has one. */
     int (*calibration)(struct plx_source *self, struct plx_stereo_calibration *ret_calibration,
                        struct plx_error_message *message);
+    /* What tells its cameras from others of their kind, such as serial numbers, before start; "" if a camera is missing. NULL:
+     * it has none. */
+    void (*identify)(struct plx_source *self, char *ret_text, size_t bytes);
 };
 
 #endif

@@ -105,6 +105,8 @@ struct plx_stages_ops {
     /* Local memory: only stages reach it, for images between stages. Its initial CONTENT is BYTES of CPU memory; NULL: zeros.
      */
     int (*alloc_local)(struct plx_stages *self, size_t bytes, const void *content, void **ret_data);
+    /* Between two frames: local memory takes other content. Allocates nothing. */
+    int (*write_local)(struct plx_stages *self, void *data, const void *content, size_t bytes);
     void (*free)(struct plx_stages *self, void *data);
     /* Registers memory of another allocator as shared memory, until disown. UNSUPPORTED if the backend cannot. */
     int (*adopt)(struct plx_stages *self, void *data, size_t bytes);

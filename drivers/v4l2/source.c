@@ -6,6 +6,7 @@
 #include "drivers/v4l2/v4l2.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <parallax/error.h>
@@ -68,6 +69,25 @@ static void range(struct plx_source *source, struct plx_control_range *ret_range
     plx_v4l2_control_request_range(&v4l2_of(source)->thread.request, ret_range);
 }
 
+/* Serial numbers; of a camera without one, its name and bus. */
+static void identify(struct plx_source *source, char *ret_text, size_t bytes)
+{
+    const struct plx_v4l2_capture_thread *thread = &v4l2_of(source)->thread;
+    size_t used = 0;
+
+    *ret_text = '\0';
+    for (int i = 0; i < thread->cameras && used < bytes; i++) {
+        const struct plx_v4l2_identity *identity = &thread->camera[i].node.identity;
+        const bool has_serial = *identity->serial != '\0';
+        if (plx_v4l2_camera_is_closed(&thread->camera[i])) {
+            *ret_text = '\0';
+            return;
+        }
+        used += (size_t)snprintf(ret_text + used, bytes - used, "%s%s %s", i > 0 ? ", " : "", identity->card,
+                                 has_serial ? identity->serial : identity->bus);
+    }
+}
+
 static void destroy(struct plx_source *source)
 {
     if (!source)
@@ -85,6 +105,7 @@ static const struct plx_source_ops v4l2_ops = {
     .release = release,
     .control = control,
     .range = range,
+    .identify = identify,
 };
 
 /* Fills in the cameras from OPTIONS. */

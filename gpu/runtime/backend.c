@@ -80,6 +80,7 @@ static const struct plx_stages_ops gpu_ops = {
     .destroy = destroy,
     .alloc = plx_gpu_alloc,
     .alloc_local = plx_gpu_alloc_local,
+    .write_local = plx_gpu_write_local,
     .free = plx_gpu_free,
     .adopt = plx_gpu_adopt,
     .disown = plx_gpu_disown,

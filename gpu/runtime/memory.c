@@ -84,6 +84,13 @@ int plx_gpu_alloc_local(struct plx_stages *self, size_t bytes, const void *conte
     return 0;
 }
 
+int plx_gpu_write_local(struct plx_stages *self, void *data, const void *content, size_t bytes)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const int result = PLX_CUDA(gpu, cudaMemcpyAsync(data, content, bytes, cudaMemcpyHostToDevice, gpu->stream));
+    return result < 0 ? result : PLX_CUDA(gpu, cudaStreamSynchronize(gpu->stream)); /* content is the caller's again */
+}
+
 int plx_gpu_alloc_parts(struct plx_gpu *gpu, const struct plx_gpu_part *part, int parts)
 {
     size_t bytes = 0;

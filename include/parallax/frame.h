@@ -90,6 +90,21 @@ struct plx_drift_info {
     float offset_deviation; /* standard deviation; 0: not measured, the camera has hardly moved */
 };
 
+/* A correction of the calibration. Without it, a match at (x, y) of the right picture, from its principal point in focal
+ * lengths, lies fy (pitch (1 + y^2) - roll x - bend x y + scale y) px too low, and COLUMNS px too far right: all disparities
+ * are so much too small. */
+struct plx_correction {
+    float pitch_rad, roll_rad, bend_rad, scale, columns;
+};
+
+/* The corrections of the calibration, numbered since the calibration file is in use: what one of them was stays known. */
+struct plx_correction_info {
+    uint32_t number;               /* of the correction in force; 0: none, the calibration is as in its file */
+    uint32_t proposed_number;      /* of the newest proposal that waits to be accepted; 0: none */
+    struct plx_correction applied; /* in force */
+    struct plx_correction proposed;
+};
+
 /* A rigid motion. b_from_a: the point x in axes of a is rotation x + translation in axes of b; row-major, metres. */
 struct plx_pose {
     double rotation[9];
@@ -215,7 +230,8 @@ struct plx_frame {
     uint32_t bytes;                     /* of the frame: header and planes */
     struct plx_ground_info ground;
     struct plx_alignment_info alignment;
-    struct plx_drift_info drift;
+    struct plx_drift_info drift; /* what is left with the correction in force */
+    struct plx_correction_info correction;
     struct plx_motion_info motion;
     struct plx_plane plane[PLX_PLANE_COUNT];
     float blind_within_m;    /* nothing nearer is seen: disparities end there, or obstacles.range_min_m; 0 in a raw frame */

@@ -92,7 +92,7 @@ static void fill_map(const char *eye, const char *out)
     struct plx_remap map = {NULL, calibration.rectified_width, calibration.rectified_height};
     size_t bytes = (size_t)map.width * (size_t)map.height * sizeof *map.entry;
     map.entry = malloc(bytes);
-    if (!map.entry || plx_remap_fill(&calibration, (enum plx_eye)atoi(eye), &map) < 0)
+    if (!map.entry || plx_remap_fill(&calibration, (enum plx_eye)atoi(eye), NULL, &map) < 0)
         die("plx_remap_fill failed");
     write_file(out, map.entry, bytes);
     free(map.entry);

@@ -125,9 +125,186 @@ static void the_offset_of_disparities_shows_in_motion(void **state)
     }
 }
 
+/* What the learner of a test keeps and finds. */
+struct history {
+    uint32_t kept, wanted; /* numbers */
+    struct plx_correction correction;
+    bool hold, last_applied;
+    float rows, rows_left;
+};
+
+static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold)
+{
+    const struct history *history = context;
+    *ret_hold = history->hold;
+    if (*number == history->wanted)
+        return false;
+    *number = history->wanted;
+    *ret_correction = history->wanted > 0 ? history->correction : (struct plx_correction){0};
+    return true;
+}
+
+static int keep(void *context, const struct plx_correction_evidence *evidence, uint32_t *ret_number)
+{
+    struct history *history = context;
+    *ret_number = ++history->kept;
+    history->last_applied = evidence->applied;
+    history->rows = evidence->drift.rows;
+    history->rows_left = evidence->drift.rows_left;
+    if (evidence->applied) {
+        history->wanted = history->kept;
+        history->correction = evidence->after;
+    }
+    return 0;
+}
+
+static void create(const struct plx_scene *scene, enum plx_correction_mode mode, struct history *history,
+                   struct plx_stages **ret_stages, struct runner *ret_runner)
+{
+    const struct plx_limits limits = {.width = WIDTH, .height = HEIGHT, .disparities = 64};
+    struct plx_pipeline_params params;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    params.correction = mode;
+    assert_int_equal(plx_cpu_create(&limits, ret_stages), 0);
+    runner_create(*ret_stages, &params, WIDTH, HEIGHT, &scene->calibration, ret_runner);
+    const struct plx_correction_store store = {history, wanted, keep};
+    if (history)
+        assert_int_equal(plx_pipeline_keep_corrections(ret_runner->pipeline, &store), 0);
+}
+
+/* Runs frame number I of SCENE, the right picture turned by NUMBERS. */
+static void run_frame(struct runner *runner, const struct plx_scene *scene, const struct numbers *numbers, uint32_t i)
+{
+    runner_draw(runner, scene, (double)i / RATE, i);
+    turn(&scene->calibration, numbers, runner->raw[PLX_RIGHT].data);
+    assert_int_equal(runner_run(runner, PLX_NS_PER_S + (int64_t)(1e9 * i / RATE)), 0);
+}
+
+static void rows_are_corrected_within_30_frames(void **state)
+{
+    (void)state;
+    static const struct numbers turned = {0.1 * DEGREE, -0.1 * DEGREE, -0.2 * DEGREE, 0.001};
+    struct history history = {0};
+    struct plx_stages *stages;
+    struct plx_scene scene;
+    struct runner runner;
+
+    plx_scene_street(WIDTH, HEIGHT, 1, &scene);
+    create(&scene, PLX_CORRECTION_ROWS, &history, &stages, &runner);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < 60; i++) {
+        run_frame(&runner, &scene, &turned, i);
+        first = first == 0 && runner.frame->correction.number > 0 ? i : first;
+    }
+    const struct plx_correction *applied = &runner.frame->correction.applied;
+    print_message(
+        "    from frame %u on; rows %.2f -> %.3f px; correction %u: pitch %.4f, roll %.4f, bend %.4f deg, scale %.5f\n", first,
+        (double)history.rows, (double)runner.frame->drift.rows, history.kept, (double)applied->pitch_rad / DEGREE,
+        (double)applied->roll_rad / DEGREE, (double)applied->bend_rad / DEGREE, (double)applied->scale);
+    assert_in_range(first, 1, 30);
+    assert_true((double)runner.frame->drift.rows < 0.05);
+    assert_true(fabs((double)applied->pitch_rad - turned.pitch) < 0.003 * DEGREE);
+    assert_true(applied->columns == 0 && runner.frame->correction.number == history.kept && history.kept <= 3);
+    runner_destroy(&runner);
+    stages->ops->destroy(stages);
+}
+
+/* With a correction and without it again, beside a pipeline that corrects nothing. */
+static void after_an_undo_the_bits_are_those_of_before(void **state)
+{
+    (void)state;
+    static const struct numbers none;
+    struct history history = {.wanted = 1, .correction = {0.002F, 0, 0, 0, 0.5F}, .hold = true};
+    struct plx_stages *stages[2];
+    struct plx_scene scene;
+    struct runner runner[2];
+    int different[2] = {0};
+
+    plx_scene_street(WIDTH, HEIGHT, 1, &scene);
+    create(&scene, PLX_CORRECTION_OFF, NULL, &stages[0], &runner[0]);
+    create(&scene, PLX_CORRECTION_ALL, &history, &stages[1], &runner[1]);
+    for (uint32_t i = 0; i < 40; i++) {
+        struct plx_image disparity[2];
+        if (i == 5)
+            history.wanted = 0;
+        for (int k = 0; k < 2; k++) {
+            run_frame(&runner[k], &scene, &none, i);
+            disparity[k] = plx_pipeline_plane(runner[k].frame, PLX_PLANE_DISPARITY);
+        }
+        if (runner[1].frame->correction.number > 0 || i >= 15)
+            for (int y = 0; y < HEIGHT; y++)
+                different[i >= 15] += memcmp(plx_row(&disparity[0], y), plx_row(&disparity[1], y), WIDTH * 2) != 0;
+    }
+    assert_true(different[0] > HEIGHT);
+    assert_int_equal(different[1], 0);
+    assert_int_equal(runner[1].frame->correction.number, 0);
+    for (int k = 0; k < 2; k++) {
+        runner_destroy(&runner[k]);
+        stages[k]->ops->destroy(stages[k]);
+    }
+}
+
+/* Columns are corrected with `all`, and proposed with `rows`. */
+static void columns_need_motion(void **state)
+{
+    (void)state;
+    static const struct numbers none;
+    static const enum plx_correction_mode modes[] = {PLX_CORRECTION_ALL, PLX_CORRECTION_ROWS};
+
+    for (int i = 0; i < 2; i++) {
+        struct history history = {0};
+        struct plx_stages *stages;
+        struct plx_scene scene;
+        struct runner runner;
+
+        plx_scene_street(WIDTH, HEIGHT, 1, &scene);
+        struct plx_scene told = scene;
+        told.calibration.cx_right -= 0.5;
+        create(&told, modes[i], &history, &stages, &runner);
+        for (uint32_t frame = 0; frame < 130; frame++)
+            run_frame(&runner, &scene, &none, frame);
+        const struct plx_correction_info *info = &runner.frame->correction;
+        const float columns = modes[i] == PLX_CORRECTION_ALL ? info->applied.columns : info->proposed.columns;
+        print_message("    offset %.3f +- %.3f; columns %.3f px (0.5)\n", (double)runner.frame->drift.offset,
+                      (double)runner.frame->drift.offset_deviation, (double)columns);
+        assert_true(fabs((double)columns - 0.5) < 0.15);
+        assert_true((info->proposed_number > 0) == (modes[i] == PLX_CORRECTION_ROWS));
+        runner_destroy(&runner);
+        stages->ops->destroy(stages);
+    }
+}
+
+/* Scenes without an error: nothing is corrected by what would be seen, and nothing is proposed. */
+static void nothing_is_corrected_without_an_error(void **state)
+{
+    (void)state;
+    static const struct numbers none;
+
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        struct history history = {0};
+        struct plx_stages *stages;
+        struct plx_scene scene;
+        struct runner runner;
+
+        (seed % 2 ? plx_scene_street : plx_scene_demo)(WIDTH, HEIGHT, seed + 1, &scene);
+        create(&scene, PLX_CORRECTION_ALL, &history, &stages, &runner);
+        for (uint32_t i = 0; i < 100; i++)
+            run_frame(&runner, &scene, &none, i);
+        assert_int_equal(history.kept, 0);
+        runner_destroy(&runner);
+        stages->ops->destroy(stages);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_turned_is_found),
-                                       cmocka_unit_test(the_offset_of_disparities_shows_in_motion)};
+                                       cmocka_unit_test(the_offset_of_disparities_shows_in_motion),
+                                       cmocka_unit_test(rows_are_corrected_within_30_frames),
+                                       cmocka_unit_test(after_an_undo_the_bits_are_those_of_before),
+                                       cmocka_unit_test(columns_need_motion),
+                                       cmocka_unit_test(nothing_is_corrected_without_an_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,7 @@ static void pinhole_is_identity_and_fills_an_identity_map(void **state)
     struct plx_remap map = {malloc(513 * 7 * sizeof(struct plx_remap_entry)), 513, 7};
     for (int eye = 0; eye < PLX_EYES; eye++) {
         assert_true(plx_calibration_is_identity(&calibration, (enum plx_eye)eye));
-        assert_int_equal(plx_remap_fill(&calibration, (enum plx_eye)eye, &map), 0);
+        assert_int_equal(plx_remap_fill(&calibration, (enum plx_eye)eye, NULL, &map), 0);
         for (int y = 0; y < 7; y++)
             for (int x = 0; x < 513; x++) {
                 struct plx_remap_entry entry = map.entry[y * 513 + x];
@@ -225,13 +225,13 @@ static void pinhole_is_identity_and_fills_an_identity_map(void **state)
             }
     }
     map.width = 512;
-    assert_int_equal(plx_remap_fill(&calibration, PLX_LEFT, &map), PLX_ERR_ARG);
+    assert_int_equal(plx_remap_fill(&calibration, PLX_LEFT, NULL, &map), PLX_ERR_ARG);
     map.width = 513;
     calibration.camera[PLX_LEFT].k[0] = 0.1;
     calibration.camera[PLX_LEFT].model = PLX_DISTORTION_PLUMB_BOB;
     assert_false(plx_calibration_is_identity(&calibration, PLX_LEFT));
     calibration.rectified = false;
-    assert_int_equal(plx_remap_fill(&calibration, PLX_LEFT, &map), PLX_ERR_ARG);
+    assert_int_equal(plx_remap_fill(&calibration, PLX_LEFT, NULL, &map), PLX_ERR_ARG);
     free(map.entry);
 }
 
@@ -244,7 +244,7 @@ static void behind_the_camera_is_nowhere(void **state)
     memcpy(calibration.rectification[PLX_LEFT], (double[9]){-1, 0, 0, 0, 1, 0, 0, 0, -1}, 9 * sizeof(double));
     struct plx_remap_entry entry[49];
     struct plx_remap map = {entry, 7, 7};
-    assert_int_equal(plx_remap_fill(&calibration, PLX_LEFT, &map), 0);
+    assert_int_equal(plx_remap_fill(&calibration, PLX_LEFT, NULL, &map), 0);
     for (int i = 0; i < 49; i++)
         assert_true(entry[i].x == INT16_MIN && entry[i].y == INT16_MIN && entry[i].fx == 0 && entry[i].fy == 0);
 }

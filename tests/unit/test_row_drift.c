@@ -39,8 +39,9 @@ static void add(uint64_t *seed, const double number[4], int count, int outliers,
         const double off = wrong ? uniform(seed, -5, 5) : NOISE_PX * normal(seed);
         const struct plx_row_match match = {(float)x, (float)y, (float)(rows_at(number, x, y) + off),
                                             random_below(seed, 2) == 0};
-        plx_row_drift_add(drift, &match, 1);
+        plx_row_drift_add(drift, &match);
     }
+    plx_row_drift_estimate(drift);
 }
 
 static void draw_numbers(uint64_t *seed, double ret[4])
@@ -114,8 +115,9 @@ static void matches_in_one_place_determine_nothing(void **state)
     plx_row_drift_init(&drift, FOCAL);
     for (int i = 0; i < 200; i++) {
         const struct plx_row_match match = {0.1F, 0.2F, 0.5F, i % 2 == 0};
-        plx_row_drift_add(&drift, &match, 1);
+        plx_row_drift_add(&drift, &match);
     }
+    plx_row_drift_estimate(&drift);
     assert_int_equal(drift.info.matches, 0);
     assert_true(drift.info.pitch_rad == 0 && drift.info.pitch_deviation_rad == 0);
 }

@@ -71,7 +71,7 @@ static void print_ground(const struct plx_ground_info *ground)
 static void print_geometry(const struct plx_frame *frame)
 {
     const struct plx_calibration_info *calibration = &frame->calibration;
-    char rows[PLX_ALIGNMENT_TEXT], drift[PLX_DRIFT_TEXT], offset[PLX_OFFSET_TEXT];
+    char rows[PLX_ALIGNMENT_TEXT], drift[PLX_DRIFT_TEXT], offset[PLX_OFFSET_TEXT], correction[PLX_CORRECTION_TEXT];
 
     printf("picture       %u x %u, ", frame->width, frame->height);
     if (plx_frame_is_raw(frame)) {
@@ -88,6 +88,8 @@ static void print_geometry(const struct plx_frame *frame)
     printf("drift         %s\n", drift);
     plx_offset_text(frame, offset, sizeof offset);
     printf("offset        %s\n", offset);
+    plx_correction_text(&frame->correction, correction, sizeof correction);
+    printf("correction    %s\n", correction);
 }
 
 /* The pictures, which may be old. */

@@ -34,6 +34,7 @@ struct table {
     struct error end;      /* of the last pose */
     uint32_t breaks;
     struct plx_drift_info drift; /* of the last frame */
+    struct plx_correction_info correction;
 };
 
 static int read_poses(const char *path, int count, struct plx_pose *ret_pose, struct plx_error_message *message)
@@ -133,6 +134,7 @@ static void compare(struct plx_run *run, const struct plx_pair *pair, const stru
     table->end = error_of(&difference);
     table->breaks = info->breaks;
     table->drift = frame->drift;
+    table->correction = frame->correction;
     table->way_m += step_m;
     table->seconds += seconds;
     table->frames++;
@@ -211,6 +213,7 @@ static void print_json(struct table *table)
     cJSON_AddItemToObject(item, "drift_percent", plx_json_number(per_metre(table, 100 * table->end.m), 4));
     cJSON_AddItemToObject(item, "degrees_per_m", plx_json_number(per_metre(table, table->end.degrees), 5));
     cJSON_AddItemToObject(item, "drift", plx_json_drift(&table->drift));
+    cJSON_AddItemToObject(item, "correction", plx_json_corrections(&table->correction));
     cJSON_AddItemToObject(item, "motion_ms", plx_json_number(table->seconds / table->frames * 1e3, 3));
     cJSON_AddItemToObject(item, "tracks", plx_track_measures_json(table->tracks));
     cJSON_AddItemToObject(item, "frame", table->list);

@@ -26,6 +26,8 @@ CALIBRATION = _struct(("fx fy cx cy cx_right baseline_m", "f8"))
 GROUND = _struct(("valid", "u4"), ("camera_height_m pitch_rad roll_rad", "f4"), ("normal", "f4", 3), ("inlier_ratio", "f4"))
 DRIFT = _struct(("matches", "u4"), ("pitch_rad roll_rad bend_rad scale", "f4"),
                 ("pitch_deviation_rad roll_deviation_rad bend_deviation_rad scale_deviation", "f4"), ("rows rows_left worst_rows offset offset_deviation", "f4"))
+CORRECTION = _struct(("pitch_rad roll_rad bend_rad scale columns", "f4"))
+CORRECTIONS = _struct(("number proposed_number", "u4"), ("applied proposed", CORRECTION))
 ALIGNMENT = _struct(("patches", "u4"), ("rows worst_rows pitch_rad roll_rad scale", "f4"))
 POSE = _struct(("rotation", "f8", 9), ("translation", "f8", 3))
 MOTION = _struct(("valid source corners tracked inliers breaks", "u4"), ("interval_ns", "i8"), ("motion", POSE),
@@ -43,8 +45,8 @@ _HEAD: tuple[tuple[Any, ...], ...] = (
     ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source blind", "u4"),
     ("pairs_skipped", "u8"), ("capture", CAPTURE, 2), ("calibration", CALIBRATION), ("width height", "u4"),
     ("min_disparity", "i4"), ("disparities", "u4"), ("stage_us", "u4", len(Stage)), ("bytes", "u4"), ("ground", GROUND),
-    ("alignment", ALIGNMENT), ("drift", DRIFT), ("motion", MOTION), ("plane", PLANE, len(Plane)), ("blind_within_m", "f4"),
-    ("reserved region_count obstacle_count", "u4"))
+    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("motion", MOTION), ("plane", PLANE, len(Plane)),
+    ("blind_within_m", "f4"), ("reserved region_count obstacle_count", "u4"))
 HEAD = _struct(*_HEAD)  # of a frame: what comes before its obstacles
 FRAME = _struct(*_HEAD, ("obstacle", OBSTACLE, MAX_OBSTACLES))
 OBSTACLES_OFFSET: int = FRAME.fields["obstacle"][1] if FRAME.fields else 0
@@ -55,7 +57,8 @@ MAPPING = _struct(("memory bytes", numpy.uintp))
 
 STRUCTURES = {
     "plx_plane": PLANE, "plx_capture_info": CAPTURE, "plx_calibration_info": CALIBRATION, "plx_ground_info": GROUND,
-    "plx_alignment_info": ALIGNMENT, "plx_drift_info": DRIFT, "plx_pose": POSE, "plx_motion_info": MOTION, "plx_motion_hint": MOTION_HINT,
+    "plx_alignment_info": ALIGNMENT, "plx_drift_info": DRIFT, "plx_correction": CORRECTION,
+    "plx_correction_info": CORRECTIONS, "plx_pose": POSE, "plx_motion_info": MOTION, "plx_motion_hint": MOTION_HINT,
     "plx_obstacle": OBSTACLE, "plx_scan": SCAN, "plx_stixel": STIXEL, "plx_frame": FRAME, "plx_view": VIEW,
     "plx_mapping": MAPPING,
 }

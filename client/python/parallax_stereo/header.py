@@ -168,6 +168,11 @@ class Header:
         return records.drift(self._head["drift"][0])
 
     @property
+    def correction(self) -> records.Corrections:
+        """Of the calibration: in force and proposed."""
+        return records.corrections(self._head["correction"][0])
+
+    @property
     def motion(self) -> Optional[records.Motion]:
         """None: it is unknown."""
         return records.motion(self._head["motion"][0])

@@ -79,6 +79,25 @@ class Drift:
     offset_deviation: float
 
 
+@dataclasses.dataclass(frozen=True)
+class Correction:
+    """A correction of the calibration, struct plx_correction."""
+    pitch_rad: float
+    roll_rad: float
+    bend_rad: float
+    scale: float
+    columns: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Corrections:
+    """The correction in force and the newest proposal, struct plx_correction_info; number 0: there is none."""
+    number: int
+    proposed_number: int
+    applied: Correction
+    proposed: Correction
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Pose:
     """A rigid motion: rotation (3, 3), translation (3,)."""
@@ -166,6 +185,11 @@ def alignment(raw: Any) -> Alignment | None:
 
 def drift(raw: Any) -> Drift | None:
     return Drift(**_values(raw)) if raw["matches"] or raw["offset_deviation"] else None
+
+
+def corrections(raw: Any) -> Corrections:
+    return Corrections(int(raw["number"]), int(raw["proposed_number"]), Correction(**_values(raw["applied"])),
+                       Correction(**_values(raw["proposed"])))
 
 
 def _pose(raw: Any) -> Pose:

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax calibration`: the corrections of the calibration, by the file that the service keeps. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include <parallax/error.h>
+
+#include "app/cli/commands.h"
+#include "app/cli/live/connection.h"
+#include "app/corrections/history.h"
+#include "app/exit.h"
+#include "app/service_config.h"
+#include "app/view/json.h"
+#include "core/base/text.h"
+
+#define PROGRAM "parallax calibration"
+#define DEGREES 57.29577951308232
+
+enum action { SHOW, HISTORY, ACCEPT, UNDO, ACTIONS };
+
+static const char *const actions[ACTIONS] = {"show", "history", "accept", "undo"};
+
+static const double distances[] = {1, 2, 5, 10};
+
+static void format_time(int64_t time_s, char text[32])
+{
+    const time_t seconds = time_s;
+    struct tm date;
+    if (!gmtime_r(&seconds, &date) || strftime(text, 32, "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
+        snprintf(text, 32, "unknown time");
+}
+
+static void print_numbers(const struct plx_correction_history *history, const struct plx_correction_entry *entry)
+{
+    const struct plx_correction *c = &entry->correction;
+    const struct plx_drift_info *d = &entry->drift;
+
+    printf("    pitch %.3f +- %.3f, roll %.3f +- %.3f, bend %.3f +- %.3f deg, scale %.4f +- %.4f\n",
+           (double)c->pitch_rad * DEGREES, (double)d->pitch_deviation_rad * DEGREES, (double)c->roll_rad * DEGREES,
+           (double)d->roll_deviation_rad * DEGREES, (double)c->bend_rad * DEGREES, (double)d->bend_deviation_rad * DEGREES,
+           (double)c->scale, (double)d->scale_deviation);
+    printf("    rows %.2f -> %.2f px by %u matches\n", (double)d->rows, (double)d->rows_left, d->matches);
+    if (c->columns != 0) {
+        printf("    disparities %+.2f +- %.2f px: distances", (double)c->columns, (double)d->offset_deviation);
+        for (size_t i = 0; i < sizeof distances / sizeof *distances; i++)
+            printf(" %+.1f %% at %g m%s", plx_corrections_distance_percent(history, (double)c->columns, distances[i]),
+                   distances[i], i + 1 < sizeof distances / sizeof *distances ? "," : "\n");
+    }
+}
+
+static void print_entry(const struct plx_correction_history *history, const struct plx_correction_entry *entry)
+{
+    char when[32];
+
+    format_time(entry->time_s, when);
+    printf("%4u  %s  %s%s\n", entry->number, when, entry->proposed ? "proposed" : "applied",
+           entry->number == history->number     ? ", in force"
+           : entry->number == history->proposed ? ", waits: `parallax calibration accept`"
+                                                : "");
+    print_numbers(history, entry);
+}
+
+static void print_history(const struct plx_correction_history *history, bool all)
+{
+    printf("calibration %s, cameras %s\n", history->base, *history->cameras ? history->cameras : "unknown");
+    if (history->number == 0)
+        puts("no correction is in force: the calibration is as in its file");
+    for (int i = 0; i < history->count; i++) {
+        const uint32_t number = history->entry[i].number;
+        if (all || number == history->number || number == history->proposed)
+            print_entry(history, &history->entry[i]);
+    }
+    if (history->hold)
+        puts("after an undo nothing is corrected by itself: `parallax calibration accept` lets it go on");
+}
+
+static cJSON *entry_json(const struct plx_correction_history *history, const struct plx_correction_entry *entry)
+{
+    const struct plx_drift_info *d = &entry->drift;
+    const struct plx_correction deviation = {d->pitch_deviation_rad, d->roll_deviation_rad, d->bend_deviation_rad,
+                                             d->scale_deviation, d->offset_deviation};
+    cJSON *item = cJSON_CreateObject(), *percent = cJSON_CreateArray();
+
+    cJSON_AddItemToObject(item, "number", plx_json_number(entry->number, 0));
+    cJSON_AddItemToObject(item, "before", plx_json_number(entry->before, 0));
+    cJSON_AddBoolToObject(item, "proposed", entry->proposed);
+    cJSON_AddItemToObject(item, "time_s", plx_json_number((double)entry->time_s, 0));
+    cJSON_AddItemToObject(item, "correction", plx_json_correction(&entry->correction));
+    cJSON_AddItemToObject(item, "deviation", plx_json_correction(&deviation));
+    cJSON_AddItemToObject(item, "matches", plx_json_number(entry->drift.matches, 0));
+    cJSON_AddItemToObject(item, "rows_before_px", plx_json_number((double)entry->drift.rows, 3));
+    cJSON_AddItemToObject(item, "rows_after_px", plx_json_number((double)entry->drift.rows_left, 3));
+    for (size_t i = 0; i < sizeof distances / sizeof *distances; i++)
+        cJSON_AddItemToArray(
+            percent,
+            plx_json_number(plx_corrections_distance_percent(history, (double)entry->correction.columns, distances[i]), 2));
+    cJSON_AddItemToObject(item, "distance_percent", percent);
+    return item;
+}
+
+static void print_json(const struct plx_correction_history *history)
+{
+    cJSON *item = cJSON_CreateObject(), *list = cJSON_CreateArray();
+
+    cJSON_AddStringToObject(item, "calibration", history->base);
+    cJSON_AddStringToObject(item, "cameras", history->cameras);
+    cJSON_AddItemToObject(item, "in_force", plx_json_number(history->number, 0));
+    cJSON_AddItemToObject(item, "proposed", plx_json_number(history->proposed, 0));
+    cJSON_AddBoolToObject(item, "hold", history->hold);
+    for (int i = 0; i < history->count; i++)
+        cJSON_AddItemToArray(list, entry_json(history, &history->entry[i]));
+    cJSON_AddItemToObject(item, "corrections", list);
+    char *text = cJSON_Print(item);
+    puts(text ? text : "{}");
+    cJSON_free(text);
+    cJSON_Delete(item);
+}
+
+/* Changes the file under its lock. */
+static int change(const char *path, enum action action, bool all, struct plx_correction_history *history,
+                  struct plx_error_message *message)
+{
+    int lock;
+
+    int result = plx_corrections_lock(path, &lock, message);
+    if (result < 0)
+        return result;
+    result = plx_corrections_read(path, history, message);
+    if (result == 0)
+        result = action == UNDO ? plx_corrections_undo(history, all, message) : plx_corrections_accept(history, message);
+    if (result == 0)
+        result = plx_corrections_write(path, history, message);
+    close(lock);
+    return result;
+}
+
+/* calibration_history of the running service, else of the configuration file. */
+static const char *history_path(const char *socket_path)
+{
+    static struct plx_config config; /* large */
+    struct plx_error_message message;
+
+    if (!plx_service_config_ask(socket_path, &config) && plx_config_load(PLX_DEFAULT_CONFIG, &config, &message) < 0)
+        plx_config_default(&config);
+    return config.calibration_history;
+}
+
+static int find_action(const char *word)
+{
+    int action = 0;
+    while (action < ACTIONS && word && strcmp(word, actions[action]) != 0)
+        action++;
+    return word ? action : SHOW;
+}
+
+int plx_command_calibration(int argc, char **argv)
+{
+    const char *path = NULL, *socket_path = NULL;
+    bool all = false, json = false;
+    const struct plx_option options[] = {
+        PLX_SOCKET_OPTION(socket_path),
+        PLX_OPTION("file", "FILE", path, "the history (default: calibration_history of the service)"),
+        PLX_OPTION("all", NULL, all, "undo: back to the calibration's file"),
+        PLX_OPTION("json", NULL, json, "prints JSON"),
+        {0},
+    };
+    const struct plx_command_line line = {
+        .program = PROGRAM,
+        .words = "[show|history|accept|undo]",
+        .about =
+            "Shows which correction of the calibration is in force or proposed, and why. `accept` puts the proposal in force; "
+            "`undo` goes back by one, and nothing is corrected by itself until `accept`. A running service follows within "
+            "seconds. The calibration's own file never changes.",
+        .option = options,
+        .max_words = 1};
+    static struct plx_correction_history history;
+    const char *word[PLX_MAX_WORDS];
+    struct plx_error_message message;
+
+    plx_parse_command_line(&line, argc, argv, word);
+    const int action = find_action(word[0]);
+    if (action == ACTIONS)
+        return plx_exit_error(PROGRAM, PLX_EXIT_USAGE, "%s is no action; expected show, history, accept or undo", word[0]);
+    path = path ? path : history_path(socket_path);
+    if (*path == '\0')
+        return plx_exit_error(PROGRAM, PLX_EXIT_NO_INPUT, "the service keeps no corrections: its calibration_history is empty");
+    int result = action >= ACCEPT ? change(path, (enum action)action, all, &history, &message)
+                                  : plx_corrections_read(path, &history, &message);
+    if (result == PLX_ERR_NOT_FOUND && action < ACCEPT)
+        return plx_exit_error(PROGRAM, PLX_EXIT_NO_INPUT, "%s: nothing has been corrected or proposed yet", path);
+    if (result < 0)
+        return plx_exit_error(PROGRAM, plx_exit_code(result), "%s", message.text);
+    if (json)
+        print_json(&history);
+    else
+        print_history(&history, action == HISTORY);
+    return PLX_EXIT_OK;
+}

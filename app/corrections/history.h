@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The corrections of a calibration over time, in a JSON file that the service keeps and `parallax calibration` shows and
+ * changes. It is bound to the cameras and to the numbers of the calibration, and says which correction is in force: the service
+ * follows the file.
+ */
+#ifndef PLX_APP_CORRECTIONS_HISTORY_H
+#define PLX_APP_CORRECTIONS_HISTORY_H
+
+#include "core/drift/learner.h"
+
+#define PLX_CORRECTIONS_KEPT 32
+#define PLX_CORRECTIONS_BASE 17     /* bytes of a checksum as text */
+#define PLX_CORRECTIONS_CAMERAS 200 /* bytes */
+
+struct plx_correction_entry {
+    uint32_t number;
+    uint32_t before; /* the one in force when it was learned */
+    bool proposed;   /* when it was learned; else put in force at once */
+    int64_t time_s;  /* since 1970 */
+    struct plx_correction correction;
+    struct plx_drift_info drift; /* why: of the matches, with BEFORE in force */
+};
+
+struct plx_correction_history {
+    char base[PLX_CORRECTIONS_BASE];       /* checksum of the calibration's numbers */
+    char cameras[PLX_CORRECTIONS_CAMERAS]; /* that took the pictures */
+    double focal_baseline;                 /* focal length times baseline, px m: for distances */
+    uint32_t number;                       /* in force; 0: none, or of an entry */
+    uint32_t proposed;                     /* waits to be accepted; 0: none */
+    uint32_t last;                         /* the highest number that was given */
+    bool hold;                             /* after an undo: what is learned is only proposed */
+    int count;
+    struct plx_correction_entry entry[PLX_CORRECTIONS_KEPT]; /* the oldest first */
+};
+
+/* Starts a history without entries. CALIBRATION: rectified. CAMERAS is cut to fit. */
+void plx_corrections_begin(const struct plx_stereo_calibration *calibration, const char *cameras,
+                           struct plx_correction_history *ret_history);
+
+/* True if both are of the same calibration, and of the same cameras where both know theirs. */
+bool plx_corrections_match(const struct plx_correction_history *a, const struct plx_correction_history *b);
+
+/* The entry with NUMBER; NULL if there is none, or not any more. */
+const struct plx_correction_entry *plx_corrections_find(const struct plx_correction_history *history, uint32_t number);
+
+/* Adds what EVIDENCE shows, learned at TIME_S, in place of the oldest entry that is not in use; returns its number. */
+uint32_t plx_corrections_add(struct plx_correction_history *history, const struct plx_correction_evidence *evidence,
+                             int64_t time_s);
+
+/* Puts in force what the proposal says, and lets corrections go on after an undo. NOT_FOUND: there is neither. */
+int plx_corrections_accept(struct plx_correction_history *history, struct plx_error_message *message);
+
+/* Puts in force what was before the one in force, or (ALL) the calibration's file alone; nothing is corrected until accept.
+ * NOT_FOUND: none is in force. */
+int plx_corrections_undo(struct plx_correction_history *history, bool all, struct plx_error_message *message);
+
+/* NOT_FOUND if there is no such file; FORMAT, with path, line and column, if it is damaged. */
+int plx_corrections_read(const char *path, struct plx_correction_history *ret_history, struct plx_error_message *message);
+
+/* Replaces the file at once; its owner is that of its directory. */
+int plx_corrections_write(const char *path, const struct plx_correction_history *history, struct plx_error_message *message);
+
+/* Until the lock, a file descriptor, is closed, no other program changes the file. */
+int plx_corrections_lock(const char *path, int *ret_lock, struct plx_error_message *message);
+
+/* How much longer the distance of something DISTANCE_M away becomes by correcting COLUMNS px, percent; less than 0: shorter. */
+double plx_corrections_distance_percent(const struct plx_correction_history *history, double columns, double distance_m);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The history of corrections in the service: what the learner's thread keeps there and finds there. */
+#ifndef PLX_APP_CORRECTIONS_STORE_H
+#define PLX_APP_CORRECTIONS_STORE_H
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "app/corrections/history.h"
+
+struct plx_corrections {
+    const char *path; /* of the history; "": nothing is kept */
+    struct plx_correction_history history;
+    struct timespec changed; /* the file, when it was last read */
+    bool is_other;           /* the file is of other cameras or another calibration */
+    bool complained;         /* that a correction cannot be kept */
+    struct plx_error_message note;
+    int level;
+    atomic_bool has_note; /* note and level are written before it is set with release order, by the learner's thread, and read
+                             by the log's thread after it is seen with acquire order */
+};
+
+/* PATH stays the caller's. CALIBRATION: rectified. CAMERAS: what tells them from others; "": not known, any will do. */
+void plx_corrections_open(struct plx_corrections *corrections, const char *path,
+                          const struct plx_stereo_calibration *calibration, const char *cameras);
+
+/* Its functions for the learner; CORRECTIONS must outlive it. */
+struct plx_correction_store plx_corrections_store(struct plx_corrections *corrections);
+
+/* Logs what the learner's thread has to say. For the thread that logs. */
+void plx_corrections_log(struct plx_corrections *corrections);
+
+#endif

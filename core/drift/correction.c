@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/drift/correction.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/geometry/calibration.h"
+
+#define LEAST_MATCHES 160
+#define LEAST_OF_QUARTER 8
+#define SIGNIFICANT 4.0      /* standard deviations */
+#define BETTER_PX 0.05       /* of the median of rows: significant whatever the deviations say */
+#define LEAST_ROWS_PX 0.1    /* somewhere in the picture: less is not worth another map */
+#define UNCERTAIN_PX 0.15    /* standard deviation at a corner of the picture, */
+#define UNCERTAIN_SHARE 0.25 /* or of what is corrected there */
+#define NOISE_PX 0.02        /* of a median of a quarter's matches */
+#define MOST_ANGLE_RAD 0.035 /* 2 degrees */
+#define MOST_SCALE 0.01
+#define LEAST_COLUMNS_PX 0.1
+#define MOST_COLUMNS_PX 4.0
+#define NUMBERS 4
+
+static void numbers_of(const struct plx_correction *correction, double ret[NUMBERS])
+{
+    ret[0] = (double)correction->pitch_rad;
+    ret[1] = (double)correction->roll_rad;
+    ret[2] = (double)correction->bend_rad;
+    ret[3] = (double)correction->scale;
+}
+
+static bool is_plausible(const struct plx_correction *in_force, const struct plx_correction *number)
+{
+    static const double most[NUMBERS] = {MOST_ANGLE_RAD, MOST_ANGLE_RAD, MOST_ANGLE_RAD, MOST_SCALE};
+    const struct plx_correction sum = plx_correction_add(in_force, number, 1);
+    double numbers[NUMBERS];
+
+    numbers_of(&sum, numbers);
+    for (int i = 0; i < NUMBERS; i++)
+        if (!(fabs(numbers[i]) <= most[i]))
+            return false;
+    return true;
+}
+
+/* The largest number in its deviations. */
+static double significance(const struct plx_correction *number, const struct plx_correction *deviation)
+{
+    double numbers[NUMBERS], deviations[NUMBERS], most = 0;
+
+    numbers_of(number, numbers);
+    numbers_of(deviation, deviations);
+    for (int i = 0; i < NUMBERS; i++)
+        most = fmax(most, fabs(numbers[i]) / deviations[i]);
+    return most;
+}
+
+/* Standard deviation of the rows at a corner of the picture, were the numbers independent, is small enough there. */
+static bool is_certain(const struct plx_correction *number, const struct plx_correction *deviation,
+                       const struct plx_calibration_info *c, int width, int height)
+{
+    for (int corner = 0; corner < 4; corner++) {
+        const double x = ((corner & 1 ? width : 0) - c->cx_right) / c->fx, y = ((corner & 2 ? height : 0) - c->cy) / c->fy;
+        const double along[NUMBERS] = {1 + y * y, -x, -x * y, y};
+        double deviations[NUMBERS], square = 0;
+        numbers_of(deviation, deviations);
+        for (int i = 0; i < NUMBERS; i++)
+            square += along[i] * along[i] * deviations[i] * deviations[i];
+        const double rows = fabs(plx_correction_rows(number, c->fy, x, y));
+        if (c->fy * sqrt(square) > fmax(UNCERTAIN_PX, UNCERTAIN_SHARE * rows))
+            return false;
+    }
+    return true;
+}
+
+/* The older and the newer matches, which share no frame, say the same. */
+static bool is_steady(const struct plx_row_drift *drift)
+{
+    struct plx_correction number[2], deviation[2];
+
+    for (int i = 0; i < 2; i++)
+        if (!plx_row_drift_fit(drift, i == 0 ? PLX_ROWS_OLD : PLX_ROWS_NEW, &number[i], &deviation[i]))
+            return false;
+    double a[NUMBERS], b[NUMBERS], of_a[NUMBERS], of_b[NUMBERS];
+    numbers_of(&number[0], a);
+    numbers_of(&number[1], b);
+    numbers_of(&deviation[0], of_a);
+    numbers_of(&deviation[1], of_b);
+    for (int i = 0; i < NUMBERS; i++)
+        if (fabs(a[i] - b[i]) > SIGNIFICANT * hypot(of_a[i], of_b[i]))
+            return false;
+    return true;
+}
+
+/* Each half of the matches is corrected by what the other half says: in the whole picture rows get better, and in no quarter
+ * worse. */
+static bool is_better(const struct plx_row_drift *drift)
+{
+    static const struct plx_correction none;
+    double before = 0, after = 0;
+
+    for (int half = 0; half < 2; half++) {
+        const enum plx_row_part fitted = half == 0 ? PLX_ROWS_EVEN : PLX_ROWS_ODD,
+                                judged = half == 0 ? PLX_ROWS_ODD : PLX_ROWS_EVEN;
+        struct plx_correction number, deviation;
+        int count;
+        if (!plx_row_drift_fit(drift, fitted, &number, &deviation))
+            return false;
+        for (int quarter = 0; quarter < 4; quarter++) {
+            const double with = plx_row_drift_median(drift, judged, quarter, &number, &count);
+            if (count >= LEAST_OF_QUARTER && with > plx_row_drift_median(drift, judged, quarter, &none, &count) + NOISE_PX)
+                return false;
+        }
+        before += plx_row_drift_median(drift, judged, -1, &none, &count);
+        after += plx_row_drift_median(drift, judged, -1, &number, &count);
+    }
+    return after < before;
+}
+
+enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *drift, const struct plx_correction *in_force,
+                                                   const struct plx_calibration_info *calibration, int width, int height,
+                                                   struct plx_correction *ret_number)
+{
+    const struct plx_drift_info *info = &drift->info;
+    struct plx_correction number, deviation;
+
+    if (info->matches < LEAST_MATCHES || !plx_row_drift_fit(drift, PLX_ROWS_ALL, &number, &deviation))
+        return PLX_CORRECTION_UNKNOWN;
+    const bool significant = significance(&number, &deviation) >= SIGNIFICANT;
+    const bool better = (double)info->rows - (double)info->rows_left >= BETTER_PX;
+    if ((double)info->worst_rows < LEAST_ROWS_PX || (!significant && !better))
+        return PLX_CORRECTION_INSIGNIFICANT;
+    if (!is_plausible(in_force, &number))
+        return PLX_CORRECTION_IMPLAUSIBLE;
+    if (!is_certain(&number, &deviation, calibration, width, height))
+        return PLX_CORRECTION_UNCERTAIN;
+    if (!is_steady(drift))
+        return PLX_CORRECTION_UNSTEADY;
+    if (!is_better(drift))
+        return PLX_CORRECTION_NO_BETTER;
+    *ret_number = number;
+    return PLX_CORRECTION_HOLDS;
+}
+
+enum plx_correction_verdict plx_correction_of_columns(const struct plx_offset_pair *measured,
+                                                      const struct plx_correction *in_force, float *ret_columns)
+{
+    const double *offset = measured->offset, *deviation = measured->deviation;
+
+    if (!(deviation[0] > 0 && deviation[1] > 0))
+        return PLX_CORRECTION_UNKNOWN;
+    for (int i = 0; i < 2; i++)
+        if (fabs(offset[i]) < fmax(LEAST_COLUMNS_PX, SIGNIFICANT * deviation[i]))
+            return PLX_CORRECTION_INSIGNIFICANT;
+    if (fabs(offset[0] - offset[1]) > SIGNIFICANT * hypot(deviation[0], deviation[1]))
+        return PLX_CORRECTION_UNSTEADY;
+    if (fabs((double)in_force->columns + offset[1]) > MOST_COLUMNS_PX)
+        return PLX_CORRECTION_IMPLAUSIBLE;
+    *ret_columns = (float)offset[1];
+    return PLX_CORRECTION_HOLDS;
+}

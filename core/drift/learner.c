@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/drift/learner.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/base/clock.h"
+#include "core/drift/matches.h"
+
+#define EACH 32 /* matches, or frames, between two jobs */
+#define LEAST_MATCHES 64
+#define LAG 2                            /* frames from a job's begin until its result is taken */
+#define REFRESH_NS (350 * PLX_NS_PER_MS) /* between looks once the memory is full: it spans two minutes */
+#define NEWEST 64                        /* matches that show a knock */
+#define KNOCK_PX 0.15                    /* more rows than before */
+#define OFFSET_FRAMES 40                 /* of motion between two measurements of the offset */
+
+enum phase { IDLE, ASKED, DONE };
+
+/* What the thread gets, and what it makes of it. */
+struct job {
+    struct plx_row_drift drift;
+    struct plx_offset_pair offset;
+    struct plx_correction_info state; /* of the thread: ahead of the frames by what they have not taken yet */
+    bool forget;                      /* the cameras were knocked: only the newest matches count */
+    bool changed, moves_columns;      /* another correction in force; the map is made */
+    int since;                        /* matches since the last correction or proposal */
+};
+
+struct plx_learner {
+    enum plx_correction_mode mode;
+    bool waits;
+    struct plx_correction_store store;
+    struct plx_stereo_calibration calibration;
+    struct plx_calibration_info info;
+
+    /* of the thread of the frames */
+    struct plx_row_drift drift;
+    struct plx_offset_pair offset;
+    struct plx_correction_info state;
+    uint32_t place;
+    int64_t look_ns;
+    int frames, offset_frames, job_frames, since;
+
+    /* of the other thread while a job is ASKED, else of the thread of the frames */
+    struct job job;
+    struct plx_remap map;
+    bool hold;
+
+    _Atomic int phase; /* enum phase. ASKED is stored with release order after the job, and DONE after its result; each side
+                          loads with acquire order before it reads the other's part */
+    atomic_bool ends;
+    sem_t asked, done;
+    pthread_t thread;
+};
+
+/* The newest matches say something else than the estimate, which most others made. */
+static bool was_knocked(const struct plx_row_drift *drift)
+{
+    static _Thread_local struct plx_row_drift newest;
+    const struct plx_correction number = {drift->info.pitch_rad, drift->info.roll_rad, drift->info.bend_rad, drift->info.scale,
+                                          0};
+    int count;
+
+    if (drift->count < 4 * NEWEST || drift->info.matches == 0)
+        return false;
+    newest = *drift;
+    plx_row_drift_forget(&newest, NEWEST);
+    return plx_row_drift_median(&newest, PLX_ROWS_ALL, -1, &number, &count) > (double)drift->info.rows_left + KNOCK_PX;
+}
+
+static void keep(struct plx_learner *learner, const struct plx_correction *after, bool applied)
+{
+    struct job *job = &learner->job;
+    const struct plx_correction_store *store = &learner->store;
+    const struct plx_correction_evidence evidence = {.applied = applied,
+                                                     .before = job->state.applied,
+                                                     .after = *after,
+                                                     .drift = job->drift.info,
+                                                     .match = job->drift.match,
+                                                     .matches = job->drift.count,
+                                                     .focal_length = job->drift.focal_length};
+    const uint32_t last = job->state.number > job->state.proposed_number ? job->state.number : job->state.proposed_number;
+    uint32_t number = last + 1;
+
+    job->since = 0;
+    if (store->keep && store->keep(store->context, &evidence, &number) < 0)
+        return; /* what cannot be kept could not be undone */
+    if (applied) {
+        job->state.number = number;
+        job->state.applied = *after;
+        job->changed = true;
+    } else {
+        job->state.proposed_number = number;
+        job->state.proposed = *after;
+    }
+}
+
+/* True if AFTER differs from what was proposed last. */
+static bool is_news(const struct plx_correction_info *state, const struct plx_correction *after)
+{
+    const struct plx_correction change = plx_correction_add(after, &state->proposed, -1);
+    const double rows = fabs((double)change.pitch_rad) + fabs((double)change.roll_rad) + fabs((double)change.bend_rad) / 2 +
+                        fabs((double)change.scale);
+    return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.columns) > 0.1;
+}
+
+/* Applies or proposes what the estimate carries. */
+static void judge(struct plx_learner *learner)
+{
+    struct job *job = &learner->job;
+    const enum plx_correction_mode mode = learner->hold ? PLX_CORRECTION_PROPOSE : learner->mode;
+    const struct plx_stereo_calibration *calibration = &learner->calibration;
+    const bool first = job->state.number == 0 && job->state.proposed_number == 0;
+    struct plx_correction rows = {0}, columns = {0};
+
+    if (!first && job->since < PLX_ROW_MATCHES / 2)
+        return;
+    const bool row = plx_correction_of_rows(&job->drift, &job->state.applied, &learner->info, calibration->rectified_width,
+                                            calibration->rectified_height, &rows) == PLX_CORRECTION_HOLDS;
+    const bool column = plx_correction_of_columns(&job->offset, &job->state.applied, &columns.columns) == PLX_CORRECTION_HOLDS;
+    const struct plx_correction with_rows = plx_correction_add(&job->state.applied, &rows, 1);
+    if (row && mode >= PLX_CORRECTION_ROWS)
+        keep(learner, &with_rows, true);
+    const struct plx_correction with_both = plx_correction_add(&with_rows, &columns, 1);
+    if (column && mode == PLX_CORRECTION_ALL)
+        keep(learner, &with_both, true);
+    const bool waits = (row && mode < PLX_CORRECTION_ROWS) || (column && mode < PLX_CORRECTION_ALL);
+    if (waits && is_news(&job->state, &with_both))
+        keep(learner, &with_both, false);
+}
+
+static void work(struct plx_learner *learner)
+{
+    struct job *job = &learner->job;
+    const struct plx_correction_store *store = &learner->store;
+    const struct plx_correction before = job->state.applied;
+
+    job->changed = job->forget = false;
+    if (store->wanted && store->wanted(store->context, &job->state.number, &job->state.applied, &learner->hold)) {
+        job->changed = true;
+        job->since = 0;
+        job->state.proposed_number = 0;
+        job->state.proposed = (struct plx_correction){0};
+    } else if (job->drift.count >= LEAST_MATCHES) {
+        plx_row_drift_estimate(&job->drift);
+        job->forget = was_knocked(&job->drift);
+        if (!job->forget && learner->mode != PLX_CORRECTION_OFF)
+            judge(learner);
+    }
+    if (!job->changed)
+        return;
+    plx_remap_fill(&learner->calibration, PLX_RIGHT, &job->state.applied, &learner->map);
+    job->moves_columns = job->state.applied.columns != before.columns;
+}
+
+static void *run(void *context)
+{
+    struct plx_learner *learner = context;
+
+    for (;;) {
+        while (sem_wait(&learner->asked) < 0 && errno == EINTR)
+            ;
+        if (atomic_load_explicit(&learner->ends, memory_order_relaxed)) /* sem_post orders it */
+            return NULL;
+        work(learner);
+        atomic_store_explicit(&learner->phase, DONE, memory_order_release);
+        sem_post(&learner->done);
+    }
+}
+
+/* A thread of ordinary priority, also where the caller's is higher: a map takes longer than a frame. */
+static int start_thread(struct plx_learner *learner)
+{
+    const struct sched_param ordinary = {.sched_priority = 0};
+    pthread_attr_t attr;
+
+    if (pthread_attr_init(&attr) != 0)
+        return PLX_ERR_NOMEM;
+    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
+    pthread_attr_setschedparam(&attr, &ordinary);
+    const int result = pthread_create(&learner->thread, &attr, run, learner);
+    pthread_attr_destroy(&attr);
+    return result == 0 ? 0 : PLX_ERR_NOMEM;
+}
+
+int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_calibration *calibration,
+                       struct plx_learner **ret_learner)
+{
+    struct plx_learner *learner = calloc(1, sizeof *learner);
+    if (!learner)
+        return PLX_ERR_NOMEM;
+
+    learner->mode = mode;
+    learner->waits = true;
+    learner->calibration = *calibration;
+    plx_calibration_info(calibration, &learner->info);
+    plx_row_drift_init(&learner->drift, learner->info.fy);
+    learner->map = (struct plx_remap){.width = calibration->rectified_width, .height = calibration->rectified_height};
+    const size_t bytes = (size_t)learner->map.width * (size_t)learner->map.height * sizeof *learner->map.entry;
+    learner->map.entry = malloc(bytes);
+    sem_init(&learner->asked, 0, 0);
+    sem_init(&learner->done, 0, 0);
+    if (!learner->map.entry || start_thread(learner) < 0) {
+        free(learner->map.entry);
+        free(learner);
+        return PLX_ERR_NOMEM;
+    }
+    *ret_learner = learner;
+    return 0;
+}
+
+void plx_learner_destroy(struct plx_learner *learner)
+{
+    if (!learner)
+        return;
+    atomic_store_explicit(&learner->ends, true, memory_order_relaxed);
+    sem_post(&learner->asked);
+    pthread_join(learner->thread, NULL);
+    sem_destroy(&learner->asked);
+    sem_destroy(&learner->done);
+    free(learner->map.entry);
+    free(learner);
+}
+
+const struct plx_remap *plx_learner_keep(struct plx_learner *learner, const struct plx_correction_store *store)
+{
+    struct plx_correction_info *state = &learner->state;
+
+    learner->store = *store;
+    learner->waits = false;
+    if (!store->wanted(store->context, &state->number, &state->applied, &learner->hold))
+        return NULL;
+    plx_remap_fill(&learner->calibration, PLX_RIGHT, &state->applied, &learner->map);
+    return &learner->map;
+}
+
+int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t *ret_place)
+{
+    const bool full = learner->drift.count == PLX_ROW_MATCHES;
+
+    if (full && capture_ns >= learner->look_ns - REFRESH_NS && capture_ns < learner->look_ns)
+        return 0;
+    const int places = learner->drift.count < PLX_FEW_MATCHES ? PLX_PLACES_FIRST : PLX_PLACES_LATER;
+    learner->look_ns = capture_ns + REFRESH_NS;
+    *ret_place = learner->place;
+    learner->place += (uint32_t)places;
+    return places;
+}
+
+/* Every so many frames of motion the newest measurement of the offset takes the place of the last one. */
+static void add_offset(struct plx_learner *learner, double offset, double deviation)
+{
+    struct plx_offset_pair *pair = &learner->offset;
+
+    if (!(deviation > 0) || ++learner->offset_frames < OFFSET_FRAMES)
+        return;
+    pair->offset[0] = pair->offset[1];
+    pair->deviation[0] = pair->deviation[1];
+    pair->offset[1] = offset;
+    pair->deviation[1] = deviation;
+    learner->offset_frames = 0;
+}
+
+void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, double offset, double deviation)
+{
+    for (int i = 0; i < count; i++)
+        plx_row_drift_add(&learner->drift, &match[i]);
+    learner->since += count;
+    learner->frames++;
+    add_offset(learner, offset, deviation);
+    if (atomic_load_explicit(&learner->phase, memory_order_acquire) != IDLE ||
+        (learner->drift.unsolved < EACH && learner->frames < EACH))
+        return;
+    learner->frames = learner->job_frames = learner->drift.unsolved = 0;
+    learner->job.drift = learner->drift;
+    learner->job.offset = learner->offset;
+    learner->job.state = learner->state;
+    learner->job.since = learner->since;
+    atomic_store_explicit(&learner->phase, ASKED, memory_order_release);
+    sem_post(&learner->asked);
+}
+
+const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner)
+{
+    return &learner->drift.info;
+}
+
+const struct plx_correction_info *plx_learner_correction(const struct plx_learner *learner)
+{
+    return &learner->state;
+}
+
+/* Makes the frames' state that of the finished job. */
+static void adopt(struct plx_learner *learner)
+{
+    const struct job *job = &learner->job;
+
+    learner->drift.info = job->drift.info;
+    if (job->since == 0)
+        learner->since = 0;
+    if (job->forget)
+        plx_row_drift_forget(&learner->drift, NEWEST);
+    if (job->changed) {
+        const struct plx_correction change = plx_correction_add(&job->state.applied, &learner->state.applied, -1);
+        plx_row_drift_correct(&learner->drift, &change);
+        if (job->moves_columns)
+            memset(&learner->offset, 0, sizeof learner->offset);
+    }
+    learner->state = job->state;
+}
+
+bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map, bool *ret_columns)
+{
+    int phase = atomic_load_explicit(&learner->phase, memory_order_acquire);
+
+    if (phase == IDLE || ++learner->job_frames < LAG)
+        return false;
+    if (learner->waits) {
+        while (sem_wait(&learner->done) < 0 && errno == EINTR)
+            ;
+    } else if (phase != DONE || sem_trywait(&learner->done) < 0) {
+        return false;
+    }
+    adopt(learner);
+    *ret_map = &learner->map;
+    *ret_columns = learner->job.moves_columns;
+    /* The map is the thread's again with the next job, which begins after this frame at the earliest. */
+    atomic_store_explicit(&learner->phase, IDLE, memory_order_relaxed);
+    return learner->job.changed;
+}

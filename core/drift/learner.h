@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Learns the drift of a calibration from matches and motion, and corrects it. What takes time runs in a thread of its own, of
+ * ordinary priority: estimates, verdicts, new rectification maps, the caller's files. The thread of the frames hands it a copy
+ * of the matches, and takes what it made between two later frames. It never waits, unless it is told to.
+ */
+#ifndef PLX_CORE_DRIFT_LEARNER_H
+#define PLX_CORE_DRIFT_LEARNER_H
+
+#include "core/base/text.h"
+#include "core/drift/correction.h"
+#include "core/geometry/calibration.h"
+
+enum plx_correction_mode {
+    PLX_CORRECTION_OFF,     /* nothing is corrected */
+    PLX_CORRECTION_PROPOSE, /* what holds waits until somebody accepts it */
+    PLX_CORRECTION_ROWS,    /* rows are corrected, columns proposed */
+    PLX_CORRECTION_ALL
+};
+
+/* Why a correction is applied or proposed. */
+struct plx_correction_evidence {
+    bool applied;                        /* else proposed */
+    struct plx_correction before, after; /* in force until now; proposed or in force from now on */
+    struct plx_drift_info drift;         /* of the matches, with BEFORE in force; rows_left: with AFTER */
+    const struct plx_row_match *match;   /* [matches], [rows with BEFORE in force] */
+    int matches;
+    double focal_length; /* vertical, px */
+};
+
+/* Where corrections are kept; called by the learner's thread only. */
+struct plx_correction_store {
+    void *context;
+    /* True if another correction than number *NUMBER shall be in force, of an earlier run or by a command: sets both. Sets
+     * *ret_hold always: what is learned is only proposed. Called several times a second. NULL: nobody wants any. */
+    bool (*wanted)(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold);
+    /* Keeps EVIDENCE and gives it a number, later than all before. */
+    int (*keep)(void *context, const struct plx_correction_evidence *evidence, uint32_t *ret_number);
+};
+
+struct plx_learner;
+
+/* Without a store; results are taken at fixed frames then, for which these wait. NOMEM. */
+int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_calibration *calibration,
+                       struct plx_learner **ret_learner);
+void plx_learner_destroy(struct plx_learner *learner); /* NULL is fine; waits for the thread */
+
+/* Before the first frame: uses STORE, and waits no more. The right picture's map if its correction is to be in force at once,
+ * the learner's own until the next call; else NULL. */
+const struct plx_remap *plx_learner_keep(struct plx_learner *learner, const struct plx_correction_store *store);
+
+/* How many places of this frame to look at, for struct plx_row_matches_find, and from which one on. */
+int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t *ret_place);
+
+/* Adds the COUNT matches of a frame, and the offset of disparities that the motion shows (DEVIATION 0: none). */
+void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, double offset,
+                     double deviation);
+
+/* The last estimate, less what was corrected since. */
+const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner);
+const struct plx_correction_info *plx_learner_correction(const struct plx_learner *learner);
+
+/* Before a frame: true if a new correction is in force from this frame on. *ret_map is the right picture's then, the learner's
+ * own until the next call; *ret_columns: it moves columns too. */
+bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map, bool *ret_columns);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The history of corrections: what it keeps, its file, accept and undo. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <parallax/error.h>
+
+#include "app/corrections/store.h"
+#include "tests/cmocka.h"
+
+static char path[64];
+
+static struct plx_stereo_calibration calibration(double fx)
+{
+    const struct plx_calibration_info info = {.fx = fx, .fy = fx, .cx = 320, .cy = 240, .cx_right = 320, .baseline_m = 0.1};
+    struct plx_stereo_calibration made;
+    plx_calibration_pinhole(640, 480, &info, &made);
+    return made;
+}
+
+static struct plx_correction_evidence evidence(bool applied, float pitch, float columns)
+{
+    static const struct plx_row_match match[] = {{0.1F, 0.1F, 0.5F, false}, {-0.3F, 0.2F, -0.2F, true}};
+    return (struct plx_correction_evidence){.applied = applied,
+                                            .after = {.pitch_rad = pitch, .columns = columns},
+                                            .drift = {.matches = 300, .rows = 0.5F, .rows_left = 0.1F},
+                                            .match = match,
+                                            .matches = 2,
+                                            .focal_length = 500};
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "corrections-%d.json", (int)getpid());
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[256];
+    snprintf(command, sizeof command, "rm -f %s*", path);
+    return system(command);
+}
+
+static void what_is_written_is_read(void **state)
+{
+    (void)state;
+    static struct plx_correction_history history, found;
+    const struct plx_stereo_calibration base = calibration(500);
+    struct plx_error_message message;
+
+    plx_corrections_begin(&base, "card \"A\" 1, card 2", &history);
+    for (int i = 0; i < 2 * PLX_CORRECTIONS_KEPT; i++) {
+        const struct plx_correction_evidence e = evidence(i % 3 != 0, 0.001F * (float)i / 7, 0.1F);
+        assert_int_equal(plx_corrections_add(&history, &e, 1000 + i), i + 1);
+    }
+    assert_int_equal(history.count, PLX_CORRECTIONS_KEPT);
+    assert_int_equal(history.number, 63);
+    assert_int_equal(history.proposed, 64);
+    assert_int_equal(plx_corrections_write(path, &history, &message), 0);
+    assert_int_equal(plx_corrections_read(path, &found, &message), 0);
+    assert_true(plx_corrections_match(&history, &found));
+    assert_int_equal(found.number, 63);
+    for (int i = 0; i < found.count; i++) {
+        assert_memory_equal(&found.entry[i].correction, &history.entry[i].correction, sizeof(struct plx_correction));
+        assert_int_equal(found.entry[i].before, history.entry[i].before);
+    }
+}
+
+static void accept_and_undo(void **state)
+{
+    (void)state;
+    static struct plx_correction_history history;
+    const struct plx_stereo_calibration base = calibration(500);
+    const struct plx_correction_evidence first = evidence(true, 0.001F, 0), second = evidence(false, 0.001F, 0.5F);
+    struct plx_error_message message;
+
+    plx_corrections_begin(&base, "", &history);
+    assert_int_equal(plx_corrections_undo(&history, false, &message), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_corrections_accept(&history, &message), PLX_ERR_NOT_FOUND);
+    plx_corrections_add(&history, &first, 1);
+    plx_corrections_add(&history, &second, 2);
+    assert_int_equal(history.number, 1);
+    assert_int_equal(plx_corrections_accept(&history, &message), 0);
+    assert_true(history.number == 2 && history.proposed == 0);
+    assert_int_equal(plx_corrections_undo(&history, false, &message), 0);
+    assert_true(history.number == 1 && history.hold);
+    assert_int_equal(plx_corrections_undo(&history, false, &message), 0);
+    assert_int_equal(history.number, 0);
+    assert_int_equal(plx_corrections_accept(&history, &message), 0);
+    assert_false(history.hold);
+    /* 0.5 px more disparity at 5 m, where it is 10 px: 4.8 % nearer */
+    assert_true(plx_corrections_distance_percent(&history, 0.5, 5) < -4.7 &&
+                plx_corrections_distance_percent(&history, 0.5, 5) > -4.8);
+}
+
+static void a_damaged_file_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "", "{", "[]", "{\"calibration\": 1}",
+        "{\"calibration\": \"a\", \"cameras\": \"b\", \"focal_baseline_px_m\": 50, \"in_force\": 3, \"proposed\": 0,"
+        " \"last\": 3, \"hold\": false, \"corrections\": []}"};
+    static struct plx_correction_history history;
+    struct plx_error_message message;
+
+    assert_int_equal(plx_corrections_read(path, &history, &message), PLX_ERR_NOT_FOUND);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        FILE *file = fopen(path, "we");
+        assert_non_null(file);
+        fputs(texts[i], file);
+        fclose(file);
+        assert_int_equal(plx_corrections_read(path, &history, &message), PLX_ERR_FORMAT);
+        assert_non_null(strstr(message.text, ".json:1:"));
+    }
+}
+
+/* What the service does: it keeps, is told otherwise by a command, and starts again, also with another calibration. */
+static void the_service_follows_the_file(void **state)
+{
+    (void)state;
+    static struct plx_corrections corrections;
+    static struct plx_correction_history history;
+    const struct plx_stereo_calibration base = calibration(500), other = calibration(501);
+    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction correction = {0};
+    struct plx_error_message message;
+    uint32_t number = 0;
+    bool hold = true;
+    char picture[80];
+
+    plx_corrections_open(&corrections, path, &base, "one");
+    const struct plx_correction_store store = plx_corrections_store(&corrections);
+    assert_false(store.wanted(store.context, &number, &correction, &hold));
+    assert_false(hold);
+    assert_int_equal(store.keep(store.context, &e, &number), 0);
+    assert_int_equal(number, 1);
+    snprintf(picture, sizeof picture, "%s.1.svg", path);
+    assert_int_equal(access(picture, R_OK), 0);
+    assert_true(atomic_load(&corrections.has_note));
+
+    assert_int_equal(plx_corrections_read(path, &history, &message), 0);
+    assert_int_equal(plx_corrections_undo(&history, false, &message), 0);
+    assert_int_equal(plx_corrections_write(path, &history, &message), 0);
+    assert_true(store.wanted(store.context, &number, &correction, &hold));
+    assert_true(number == 0 && hold && correction.pitch_rad == 0);
+
+    history.number = 1;
+    assert_int_equal(plx_corrections_write(path, &history, &message), 0);
+    plx_corrections_open(&corrections, path, &base, "one"); /* a restart */
+    number = 0;
+    assert_true(store.wanted(store.context, &number, &correction, &hold));
+    assert_true(number == 1 && correction.pitch_rad == 0.001F);
+
+    plx_corrections_open(&corrections, path, &other, "one");
+    number = 0;
+    assert_false(store.wanted(store.context, &number, &correction, &hold));
+    plx_corrections_open(&corrections, path, &base, "two");
+    assert_false(store.wanted(store.context, &number, &correction, &hold));
+    assert_int_equal(store.keep(store.context, &e, &number), 0); /* begins anew, beside the old file */
+    snprintf(picture, sizeof picture, "%s.old", path);
+    assert_int_equal(access(picture, R_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_written_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(accept_and_undo, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_file_is_refused_with_its_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_service_follows_the_file, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

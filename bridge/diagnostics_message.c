@@ -9,7 +9,14 @@
 #include <parallax/words.h>
 
 #include "bridge/frame_messages.h"
+#include "core/base/units.h"
 #include "core/base/words.h"
+#include "core/drift/offset.h"
+
+/* Drift that is worth a calibration: rows at the worst place of the picture, and a certain offset of the disparities. */
+#define WORST_ROWS_PX 1
+#define OFFSET_PX 0.25
+#define OFFSET_DEVIATIONS 3
 
 enum plx_diagnostic_level plx_diagnostic_level(uint32_t state, uint32_t source)
 {
@@ -34,6 +41,103 @@ void plx_diagnostic_flags(uint32_t flags, const char *(*name)(int bit), char *te
             used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "", name(bit));
 }
 
+/* --- calibration drift --------------------------------------------------------------------------------------------------- */
+
+static bool rows_are_off(const struct plx_drift_info *drift)
+{
+    return drift->matches > 0 && drift->worst_rows > WORST_ROWS_PX;
+}
+
+static bool distances_are_off(const struct plx_drift_info *drift)
+{
+    const double offset = fabs((double)drift->offset), deviation = (double)drift->offset_deviation;
+    return deviation > 0 && offset > OFFSET_PX && offset > OFFSET_DEVIATIONS * deviation;
+}
+
+/* What is off, and what to do: a sentence. There is no calibration in a raw frame, nor without a frame. */
+static const char *drift_sentence(struct plx_diagnostics *d)
+{
+    const struct plx_drift_info *drift = &d->drift;
+    const double percent = plx_offset_percent(&d->calibration, (double)drift->offset, 10);
+    char rows[64], distances[80];
+    if (!(d->calibration.fx > 0))
+        return "not measured: no calibrated frame yet";
+    if (drift->matches == 0)
+        snprintf(rows, sizeof rows, "rows are not measured: too few matches yet");
+    else if (rows_are_off(drift))
+        snprintf(rows, sizeof rows, "rows are up to %.1f px off", (double)drift->worst_rows);
+    else
+        snprintf(rows, sizeof rows, "rows match");
+    if (drift->offset_deviation <= 0)
+        snprintf(distances, sizeof distances, "the offset is not measured: move the camera");
+    else if (distances_are_off(drift))
+        snprintf(distances, sizeof distances, "distances are %.1f %% too %s at 10 m", fabs(percent),
+                 percent > 0 ? "long" : "short");
+    else
+        snprintf(distances, sizeof distances, "no offset is certain");
+    snprintf(d->drift_message, sizeof d->drift_message, "%s; %s%s", rows, distances,
+             rows_are_off(drift) || distances_are_off(drift) ? "; calibrate again" : "");
+    return d->drift_message;
+}
+
+/* Rows and offset are measured independently of each other. */
+static void fill_drift_values(struct plx_diagnostics *d)
+{
+    const struct plx_drift_info *drift = &d->drift;
+    const struct plx_calibration_info *c = &d->calibration;
+    const bool rows = drift->matches > 0, offset = drift->offset_deviation > 0;
+    const double degrees = PLX_DEGREES_PER_RAD, px = (double)drift->offset;
+    const struct {
+        const char *key;
+        bool is_known;
+        int digits;
+        double value;
+    } number[PLX_DRIFT_VALUES] = {
+        {"matches", true, 0, drift->matches},
+        {"rows_px", rows, 3, (double)drift->rows},
+        {"rows_left_px", rows, 3, (double)drift->rows_left},
+        {"worst_rows_px", rows, 3, (double)drift->worst_rows},
+        {"pitch_deg", rows, 4, (double)drift->pitch_rad * degrees},
+        {"pitch_deviation_deg", rows, 4, (double)drift->pitch_deviation_rad * degrees},
+        {"roll_deg", rows, 4, (double)drift->roll_rad * degrees},
+        {"roll_deviation_deg", rows, 4, (double)drift->roll_deviation_rad * degrees},
+        {"bend_deg", rows, 4, (double)drift->bend_rad * degrees},
+        {"bend_deviation_deg", rows, 4, (double)drift->bend_deviation_rad * degrees},
+        {"scale_percent", rows, 4, 100 * (double)drift->scale},
+        {"scale_deviation_percent", rows, 4, 100 * (double)drift->scale_deviation},
+        {"offset_px", offset, 3, px},
+        {"offset_deviation_px", offset, 3, (double)drift->offset_deviation},
+        {"distance_error_1m_percent", offset, 2, plx_offset_percent(c, px, 1)},
+        {"distance_error_2m_percent", offset, 2, plx_offset_percent(c, px, 2)},
+        {"distance_error_5m_percent", offset, 2, plx_offset_percent(c, px, 5)},
+        {"distance_error_10m_percent", offset, 2, plx_offset_percent(c, px, 10)},
+    };
+    for (int i = 0; i < PLX_DRIFT_VALUES; i++) {
+        if (number[i].is_known)
+            snprintf(d->drift_text[i], sizeof d->drift_text[i], "%.*f", number[i].digits, number[i].value);
+        else
+            snprintf(d->drift_text[i], sizeof d->drift_text[i], "unknown");
+        d->drift_value[i] = (struct ros_key_value){number[i].key, d->drift_text[i]};
+    }
+}
+
+static struct ros_diagnostic_status drift_status(struct plx_diagnostics *d)
+{
+    const bool is_gone = d->state == PLX_STATE_STOPPED, is_off = rows_are_off(&d->drift) || distances_are_off(&d->drift);
+    fill_drift_values(d);
+    return (struct ros_diagnostic_status){
+        .level = is_gone  ? PLX_DIAGNOSTIC_STALE
+                 : is_off ? PLX_DIAGNOSTIC_WARN
+                          : PLX_DIAGNOSTIC_OK,
+        .name = "parallax: calibration drift",
+        .message = is_gone ? plx_state_word(d->state) : drift_sentence(d),
+        .hardware_id = "parallax",
+        .values = {.data = d->drift_value, .count = PLX_DRIFT_VALUES},
+    };
+}
+
+/* --- the service --------------------------------------------------------------------------------------------------------- */
+
 void plx_message_diagnostics(struct plx_diagnostics *d, int64_t realtime_ns, struct ros_diagnostic_array *ret_array)
 {
     plx_diagnostic_flags(d->health, plx_health_name, d->flags, sizeof d->flags);
@@ -51,7 +155,7 @@ void plx_message_diagnostics(struct plx_diagnostics *d, int64_t realtime_ns, str
     d->value[5] = (struct ros_key_value){"source", d->any ? plx_source_word(d->source) : "unknown"};
     d->value[6] = (struct ros_key_value){"blind", d->blind_text};
     d->value[7] = (struct ros_key_value){"messages_dropped", d->text[3]};
-    d->status = (struct ros_diagnostic_status){
+    d->status[0] = (struct ros_diagnostic_status){
         .level = (uint8_t)plx_diagnostic_level(d->state, d->any ? d->source : PLX_SOURCE_V4L2),
         .name = "parallax: service",
         .message = d->reason[0]  ? d->reason
@@ -61,8 +165,9 @@ void plx_message_diagnostics(struct plx_diagnostics *d, int64_t realtime_ns, str
         .hardware_id = "parallax",
         .values = {.data = d->value, .count = sizeof d->value / sizeof *d->value},
     };
+    d->status[1] = drift_status(d);
     *ret_array = (struct ros_diagnostic_array){
         .header = {.stamp = plx_ros_time(realtime_ns), .frame_id = ""},
-        .status = {.data = &d->status, .count = 1},
+        .status = {.data = d->status, .count = sizeof d->status / sizeof *d->status},
     };
 }

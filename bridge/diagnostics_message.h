@@ -3,10 +3,17 @@
 #ifndef PLX_BRIDGE_DIAGNOSTICS_MESSAGE_H
 #define PLX_BRIDGE_DIAGNOSTICS_MESSAGE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <parallax/frame.h>
+
 #include "formats/cdr/ros_types.h"
 
 /* Levels of diagnostic_msgs/DiagnosticStatus. */
 enum plx_diagnostic_level { PLX_DIAGNOSTIC_OK, PLX_DIAGNOSTIC_WARN, PLX_DIAGNOSTIC_ERROR, PLX_DIAGNOSTIC_STALE };
+
+#define PLX_DRIFT_VALUES 18
 
 /* What is said about the service, and the memory of its message. */
 struct plx_diagnostics {
@@ -18,10 +25,12 @@ struct plx_diagnostics {
     bool any;
     uint64_t dropped; /* messages for slow readers */
     char reason[256];
+    struct plx_drift_info drift; /* of the newest frame; all zeros: nothing is measured */
+    struct plx_calibration_info calibration;
 
-    struct ros_diagnostic_status status;
-    struct ros_key_value value[8];
-    char flags[512], blind_text[64], text[4][32];
+    struct ros_diagnostic_status status[2];
+    struct ros_key_value value[8], drift_value[PLX_DRIFT_VALUES];
+    char flags[512], blind_text[64], text[4][32], drift_text[PLX_DRIFT_VALUES][24], drift_message[192];
 };
 
 /* The level for a state, enum plx_state, and a source, enum plx_source_type: pictures that do not show the world are never OK.
@@ -36,9 +45,11 @@ struct plx_client;
 /* Fills what the service at CLIENT says, NULL: there is none; not rates, ages and drops. Needs libparallax. */
 void plx_diagnostics_read(struct plx_client *client, struct plx_diagnostics *ret_diagnostics);
 
-/* Fills *ret_array, which points into DIAGNOSTICS, with the status "parallax: service". Level: OK while running, WARN while the
- * service is degraded, starts or recovers, or its pictures are simulated or recorded, ERROR if it has failed, STALE where there
- * is none. Keys are those of `parallax status --json`. */
+/* Fills *ret_array, which points into DIAGNOSTICS, with the status of
+ * - "parallax: service". Level: OK while running, WARN while the service is degraded, starts or recovers, or its pictures are
+ *   simulated or recorded, ERROR if it has failed, STALE where there is none. Keys are those of `parallax status --json`.
+ * - "parallax: calibration drift". WARN from more than 1 px of rows at worst on, or with an offset above 0.25 px and 3 of its
+ *   standard deviations, STALE where there is no service; "unknown" is what is not measured. */
 void plx_message_diagnostics(struct plx_diagnostics *diagnostics, int64_t realtime_ns, struct ros_diagnostic_array *ret_array);
 
 #endif

@@ -14,6 +14,8 @@ void plx_diagnostics_read(struct plx_client *client, struct plx_diagnostics *ret
     d->any = client && plx_last_header(client, &newest) == 0;
     d->source = d->any ? newest.source : 0;
     d->blind = d->any ? newest.blind : 0;
+    d->drift = d->any ? newest.drift : (struct plx_drift_info){0};
+    d->calibration = d->any ? newest.calibration : (struct plx_calibration_info){0};
     d->reason[0] = '\0';
     if (client)
         plx_reason(client, d->reason, sizeof d->reason);

@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "core/drift/offset.h"
 #include "core/motion/pose.h"
 
 #define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
@@ -177,7 +178,7 @@ void plx_offset_text(const struct plx_frame *frame, char *ret_text, size_t size)
 {
     const struct plx_drift_info *drift = &frame->drift;
     const struct plx_calibration_info *c = &frame->calibration;
-    const double percent_m = 100 * (double)drift->offset / (c->fx * c->baseline_m); /* of each metre of distance */
+    const double percent_m = plx_offset_percent(c, (double)drift->offset, 1);
 
     if (drift->offset_deviation <= 0)
         snprintf(ret_text, size, "not measured: the camera has hardly moved yet");

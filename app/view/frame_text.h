@@ -10,10 +10,11 @@
 #include <parallax/client.h>
 #include <parallax/frame.h>
 
+#include "core/base/units.h"
+
 #define PLX_OBSTACLE_TEXT 160
 #define PLX_ALIGNMENT_TEXT 160
 #define PLX_DURATION_TEXT 32
-#define PLX_DEGREES_PER_RAD 57.29577951308232
 #define PLX_MOTION_TEXT 128
 
 /* A raw frame has both pictures as captured, without disparity, ground and obstacles: there is no calibration. */

@@ -121,7 +121,7 @@ class Topics(Ros):
         disparity = frame["disparity"]
         self.assertAlmostEqual(disparity.f * disparity.t, -frame["right/camera_info"].p[3], 4)
         self.assertEqual(got["/tf"][0].transforms[0].child_frame_id, "parallax_scan")
-        self.assertEqual(got["/diagnostics"][-1].status[0].name, "parallax: service")
+        self.assertEqual([each.name for each in got["/diagnostics"][-1].status], ["parallax: service", "parallax: calibration drift"])
 
     def test_the_static_transform_comes_to_those_who_come_late(self):
         self.start_daemon()

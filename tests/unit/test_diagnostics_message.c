@@ -31,10 +31,14 @@ static void levels_of_all_states(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plx_diagnostics diagnostics = {.state = cases[i].state, .age_ms = (double)NAN};
         plx_message_diagnostics(&diagnostics, 5000000007, &array);
-        assert_true(array.header.stamp.sec == 5 && array.header.stamp.nanosec == 7 && array.status.count == 1);
+        assert_true(array.header.stamp.sec == 5 && array.header.stamp.nanosec == 7 && array.status.count == 2);
         assert_int_equal(array.status.data->level, cases[i].level);
         assert_string_equal(array.status.data->message, cases[i].message);
         assert_string_equal(value_of(array.status.data, "age_ms"), "unknown");
+        assert_int_equal(array.status.data[1].level, cases[i].level == 3 ? 3 : 0); /* no drift is known */
+        assert_string_equal(array.status.data[1].message,
+                            cases[i].level == 3 ? "stopped" : "not measured: no calibrated frame yet");
+        assert_string_equal(value_of(&array.status.data[1], "rows_px"), "unknown");
     }
 }
 
@@ -86,12 +90,89 @@ static void flags_and_reason(void **state)
     assert_true(strlen(value_of(array.status.data, "health_flags")) < sizeof diagnostics.flags - 1);
 }
 
+/* fx times baseline is 50 px m: 0.3 px are 0.6 % a metre. */
+static const struct plx_calibration_info calibration = {.fx = 500, .fy = 500, .baseline_m = 0.1};
+
+static void drift_has_numbers(void **state)
+{
+    (void)state;
+    static const char *const values[][2] = {{"matches", "700"},
+                                            {"rows_px", "0.350"},
+                                            {"rows_left_px", "0.020"},
+                                            {"worst_rows_px", "0.900"},
+                                            {"pitch_deg", "0.0573"},
+                                            {"pitch_deviation_deg", "0.0057"},
+                                            {"roll_deg", "-0.1146"},
+                                            {"roll_deviation_deg", "0.0115"},
+                                            {"bend_deg", "0.1719"},
+                                            {"bend_deviation_deg", "0.0172"},
+                                            {"scale_percent", "0.2000"},
+                                            {"scale_deviation_percent", "0.0100"},
+                                            {"offset_px", "0.300"},
+                                            {"offset_deviation_px", "0.200"},
+                                            {"distance_error_1m_percent", "0.60"},
+                                            {"distance_error_2m_percent", "1.20"},
+                                            {"distance_error_5m_percent", "3.00"},
+                                            {"distance_error_10m_percent", "6.00"}};
+    struct ros_diagnostic_array array;
+    struct plx_diagnostics diagnostics = {
+        .state = PLX_STATE_RUNNING,
+        .calibration = calibration,
+        .drift = {700, 0.001f, -0.002f, 0.003f, 0.002f, 0.0001f, 0.0002f, 0.0003f, 0.0001f, 0.35f, 0.02f, 0.9f, 0.3f, 0.2f}};
+    plx_message_diagnostics(&diagnostics, 0, &array);
+    const struct ros_diagnostic_status *drift = &array.status.data[1];
+    assert_string_equal(drift->name, "parallax: calibration drift");
+    assert_int_equal(drift->values.count, sizeof values / sizeof *values);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        assert_string_equal(value_of(drift, values[i][0]), values[i][1]);
+    diagnostics.drift.matches = 0;
+    plx_message_diagnostics(&diagnostics, 0, &array);
+    assert_string_equal(value_of(drift, "pitch_deg"), "unknown");
+    assert_string_equal(value_of(drift, "offset_px"), "0.300");
+}
+
+static void drift_warns_where_a_calibration_is_due(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t matches;
+        float worst_rows, offset, offset_deviation;
+        uint8_t level;
+        const char *message;
+    } cases[] = {
+        {0, 0, 0, 0, 0, "rows are not measured: too few matches yet; the offset is not measured: move the camera"},
+        {700, 1, 0, 0, 0, "rows match; the offset is not measured: move the camera"},
+        {700, 1.2f, 0, 0, 1, "rows are up to 1.2 px off; the offset is not measured: move the camera; calibrate again"},
+        {700, 0.4f, 0.25f, 0.05f, 0, "rows match; no offset is certain"},
+        {700, 0.4f, 0.5f, 0.2f, 0, "rows match; no offset is certain"},
+        {700, 0.4f, 0.5f, 0.1f, 1, "rows match; distances are 10.0 % too long at 10 m; calibrate again"},
+        {0, 0, -0.5f, 0.1f, 1,
+         "rows are not measured: too few matches yet; distances are 10.0 % too short at 10 m; calibrate again"},
+        {700, 2, -0.5f, 0.1f, 1, "rows are up to 2.0 px off; distances are 10.0 % too short at 10 m; calibrate again"},
+    };
+    struct ros_diagnostic_array array;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plx_diagnostics diagnostics = {.state = PLX_STATE_RUNNING,
+                                              .calibration = calibration,
+                                              .drift = {.matches = cases[i].matches,
+                                                        .worst_rows = cases[i].worst_rows,
+                                                        .offset = cases[i].offset,
+                                                        .offset_deviation = cases[i].offset_deviation}};
+        plx_message_diagnostics(&diagnostics, 0, &array);
+        assert_int_equal(array.status.data[1].level, cases[i].level);
+        assert_string_equal(array.status.data[1].message, cases[i].message);
+        assert_int_equal(array.status.data[0].level, 0); /* the service itself is well */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_of_all_states),
         cmocka_unit_test(pictures_that_are_not_the_world_are_never_ok),
         cmocka_unit_test(flags_and_reason),
+        cmocka_unit_test(drift_has_numbers),
+        cmocka_unit_test(drift_warns_where_a_calibration_is_due),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

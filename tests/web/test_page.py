@@ -83,6 +83,37 @@ Promise.all([import("/pictures.js"), import("/top.js")]).then(([pictures, top]) 
   done([[3, 6].map(metres => [...pictures.colour(1.2 / metres), 255]), seen, read(above.canvas, inTop)]);
 });
 """
+# Draws the arrows of the rows' drift into an empty picture; returns its overlay as base64 of RGBA, and the caption.
+ARROWS = """
+const [drift, done] = arguments;
+import("/pictures.js").then(pictures => {
+  const calibration = { fx: 300, fy: 290, cx: 150, cy: 100, cx_right: 150, baseline_m: 0.1 };
+  const frame = { left: { width: 320, height: 240, data: new Uint8Array(320 * 240) },
+                  status: { obstacles: [], free_ahead_m: null, calibration, ground: null, drift } };
+  const figure = document.createElement("figure");
+  figure.innerHTML = "<canvas></canvas><canvas></canvas><figcaption></figcaption>";
+  const picture = new pictures.Picture(figure, () => {});
+  picture.showsRows = true;
+  picture.draw(frame);
+  const { data } = picture.overlay.getContext("2d").getImageData(0, 0, 320, 240);
+  done([btoa(Array.from(data, each => String.fromCharCode(each)).join("")), picture.caption.textContent]);
+});
+"""
+# Draws the chart of DRIFTS, one a second; returns the values of its labels, and the points of its curves and of the band.
+DRIFT_CHART = """
+const [drifts, done] = arguments;
+import("/panel.js").then(panel => {
+  const charts = new panel.Charts(), now = performance.now;
+  drifts.forEach((drift, i) => {
+    performance.now = () => 1000 * i;
+    charts.add({ latency_ms: 1, fresh: true, drift }, { rate: 1, ageMs: 1 });
+  });
+  performance.now = now;
+  const chart = document.getElementById("chart-drift"), points = path => [...path.getAttribute("d").matchAll(/([MLZ]) ?([\\d.]*) ?([\\d.]*)/g)].map(
+    ([, step, x, y]) => step === "Z" ? ["Z"] : [step, Number(x), Number(y)]);
+  done([[...chart.querySelectorAll(".label")].map(each => each.textContent), [...chart.querySelectorAll(".data")].map(points)]);
+});
+"""
 CHARTS = """
 return [...document.querySelectorAll("svg.chart:has(.axis)")].map(chart => {
   const boxes = [...chart.querySelectorAll(".data")].map(each => each.getBBox()), axis = chart.querySelector(".axis").getBBox();
@@ -200,6 +231,63 @@ class Page(Web):
             self.assertNotEqual(top[1], near)
         self.assertEqual(self.console(), [])
 
+    def test_arrows_show_the_rows_20_times_as_long(self):
+        self.open()
+        drift = {"matches": 700, "pitch_rad": 0.0005, "roll_rad": 0.004, "bend_rad": -0.004, "scale": 0.001}
+        text, caption = self.browser.execute_async_script(ARROWS, drift)
+        self.assertIn("20 times", caption)
+        opaque = numpy.frombuffer(base64.b64decode(text), numpy.uint8).reshape(240, 320, 4)[:, :, 3] > 128
+        lengths = []
+        for x, y in ((20 + 40 * i, 20 + 40 * j) for i in range(8) for j in range(5)):  # below, in a corner, is the legend
+            across, down = (x - 150) / 300, (y - 100) / 290
+            length = 20 * 290 * (0.0005 * (1 + down * down) - 0.004 * across + 0.004 * across * down + 0.001 * down)
+            self.assertTrue(opaque[y, x])
+            self.assertLess(abs(length), 36)  # it does not reach the next one
+            if abs(length) > 6:
+                lengths.append(length)
+                way = 1 if length > 0 else -1
+                self.assertTrue(opaque[y:round(y + length - 4 * way):way, x].all(), (x, y, length))
+                self.assertFalse(opaque[round(y + length + way), x], (x, y, length))
+                self.assertFalse(opaque[y - 4 * way, x], (x, y, length))
+        self.assertGreater(len(lengths), 20)
+        self.assertTrue(min(lengths) < -6 < 6 < max(lengths))  # both ways
+        text, caption = self.browser.execute_async_script(ARROWS, None)
+        self.assertIn("not measured", caption)
+        self.assertFalse(numpy.frombuffer(base64.b64decode(text), numpy.uint8).reshape(240, 320, 4)[:200].any())
+
+    def test_a_key_switches_the_arrows(self):
+        self.open()
+        caption = self.browser.find_element(By.CSS_SELECTOR, "#picture figcaption")
+        button = self.browser.find_element(By.ID, "rows")
+        self.assertEqual((button.get_attribute("aria-pressed"), "arrows" in caption.text), ("false", False))
+        self.press("a")
+        self.assertEqual(button.get_attribute("aria-pressed"), "true")
+        self.until(lambda: "20 times" in caption.text)  # once there are enough matches
+        self.browser.save_screenshot(str(SCREENSHOTS / "rows.png"))
+        button.click()
+        self.until(lambda: "arrows" not in caption.text)
+        self.assertEqual(self.console(), [])
+
+    def test_the_chart_of_the_drift(self):
+        self.open()
+        rows = {"matches": 700, "rows_px": 0.3, "rows_left_px": 0.1, "offset_px": 0, "offset_deviation_px": 0}
+        both = {**rows, "offset_px": -0.4, "offset_deviation_px": 0.1}
+        labels, (first, second, band, offset) = self.browser.execute_async_script(
+            DRIFT_CHART, [None, rows, rows, both, both, None, None, None, None, rows, both])
+        self.assertEqual(labels[:6], ["−10 s", "−5 s", "now", "−0.5 px", "0 px", "0.5 px"])
+        x, y = (lambda second: 46 + 24.8 * second), (lambda value: 48 - 64 * value)  # of 300 x 96
+
+        def check(points, expected):
+            self.assertEqual([point[0] for point in points], [point[0] for point in expected])
+            for point, wanted in zip(points, expected):
+                numpy.testing.assert_allclose(point[1:], wanted[1:], atol=0.11)
+        for curve, value in ((first, 0.3), (second, 0.1)):
+            check(curve, [("ML"[i not in (1, 9)], x(i), y(value)) for i in (1, 2, 3, 4, 9, 10)])  # with a gap
+        check(offset, [("M", x(3), y(-0.4)), ("L", x(4), y(-0.4)), ("M", x(10), y(-0.4))])
+        check(band, [("M", x(3), y(-0.3)), ("L", x(4), y(-0.3)), ("L", x(4), y(-0.5)), ("L", x(3), y(-0.5)), ("Z",),
+                     ("M", x(10), y(-0.3)), ("L", x(10), y(-0.5)), ("Z",)])
+        self.assertEqual(self.console(), [])
+
     def why_unhealthy(self, collector, rate_hz):
         """What is wrong with the page as it is now; empty if it is healthy."""
         read, wrong = self.run_script(READ), []
@@ -268,7 +356,7 @@ class Page(Web):
 
     def wait_full_charts(self):
         """Until the charts have some seconds of data."""
-        self.until(lambda: any(label.startswith("−") and int(label[1:-2]) >= 8 for chart in self.run_script(CHARTS) for label in chart["labels"]))
+        self.until(lambda: any(re.fullmatch("−\\d+ s", label) and int(label[1:-2]) >= 8 for chart in self.run_script(CHARTS) for label in chart["labels"]))
 
     def test_marks_of_the_colour_scale_stand_at_their_colours(self):
         self.open()

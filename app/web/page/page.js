@@ -125,6 +125,12 @@ function setCompact(isCompact) {
   want();
 }
 
+function rows() {
+  const { view } = drawers.picture;
+  view.showsRows = !view.showsRows;
+  element("rows").setAttribute("aria-pressed", String(view.showsRows));
+}
+
 function keep(seconds) {
   element("kept").textContent = "the flight recorder is writing";
   link.send({ keep: seconds });
@@ -171,8 +177,8 @@ function theme() {
   root.dataset.theme = isDark ? "light" : "dark";
 }
 
-const buttons = { compact: () => setCompact(!page.compact), snapshot, record, keep: () => keep(10), theme };
-const keys = { w: buttons.compact, s: snapshot, r: record, k: buttons.keep, d: theme };
+const buttons = { rows, compact: () => setCompact(!page.compact), snapshot, record, keep: () => keep(10), theme };
+const keys = { a: rows, w: buttons.compact, s: snapshot, r: record, k: buttons.keep, d: theme };
 
 for (const button of document.querySelectorAll("nav [data-view]")) button.addEventListener("click", () => show(button.dataset.view));
 for (const [id, press] of Object.entries(buttons)) element(id).addEventListener("click", press);

@@ -116,6 +116,15 @@ function showChart(id, height, { title, legend, xLabels, yLabels, drawn }) {
   chart.replaceChildren(head, axes, ...drawn, ...x, ...y);
 }
 
+const DRIFT_CURVES = [{ key: "rows", name: "rows", colour: "var(--accent)" }, { key: "rowsLeft", name: "rows left", colour: "var(--warn)" },
+  { key: "offset", deviation: "offsetDeviation", name: "offset ± deviation", colour: "var(--good)" }];
+
+// Rows and offset are measured independently of each other.
+function driftSample(drift) {
+  return { ...(drift?.matches ? { rows: drift.rows_px, rowsLeft: drift.rows_left_px } : {}),
+    ...(drift?.offset_deviation_px > 0 ? { offset: drift.offset_px, offsetDeviation: drift.offset_deviation_px } : {}) };
+}
+
 export class Charts {
   constructor() { this.samples = []; }
 
@@ -123,38 +132,50 @@ export class Charts {
   add(status, page) {
     if (this.samples.length === 0 && !Number.isFinite(status.latency_ms)) return;
     const time = performance.now() / 1000;
-    this.samples.push({ time, rate: status.rate_hz, latency: status.latency_ms, pageRate: page.rate, age: page.ageMs, stages: status.stage_us ?? {} });
+    this.samples.push({ time, rate: status.rate_hz, latency: status.latency_ms, pageRate: page.rate, age: page.ageMs, stages: status.stage_us ?? {},
+      ...driftSample(status.fresh ? status.drift : null) });
     while (time - this.samples[0].time > WINDOW_S) this.samples.shift();
     // The window is as long as there are samples, so a chart is full from its second sample on.
     this.span = Math.max(time - this.samples[0].time, 1);
-    this.lines("chart-rate", 40, "pairs/s", "/s", ["rate", "pageRate"]);
-    this.lines("chart-latency", 40, "latency", " ms", ["latency", "age"]);
+    const pair = (service, mine) => [{ key: service, name: "service", colour: "var(--accent)" }, { key: mine, name: "this page", colour: "var(--warn)" }];
+    this.lines("chart-rate", 40, { title: "pairs/s", unit: "/s", least: 1, curves: pair("rate", "pageRate") });
+    this.lines("chart-latency", 40, { title: "latency", unit: " ms", least: 1, curves: pair("latency", "age") });
+    this.lines("chart-drift", 64, { title: "drift", unit: " px", least: 0.1, isSigned: true, curves: DRIFT_CURVES });
     this.stack();
   }
 
   x(sample) { return PLOT.right - (this.samples.at(-1).time - sample.time) / this.span * (PLOT.right - PLOT.left); }
 
-  show(id, height, title, legend, top, unit, drawn) {
+  // Labels of values from LOW to TOP.
+  show(id, height, title, legend, [low, top], unit, drawn) {
     const ago = share => `−${Math.round(share * this.span)} s`;
     showChart(id, height, { title, legend, drawn, xLabels: [ago(1), ago(0.5), "now"],
-      yLabels: [0, 0.5, 1].map(share => `${Number((share * top).toPrecision(2))}${unit}`) });
+      yLabels: [0, 0.5, 1].map(share => `${Number((low + share * (top - low)).toPrecision(2))}${unit}`.replace("-", "−")) });
   }
 
-  // One line for the service and one for this page.
-  lines(id, height, title, unit, keys) {
-    const known = this.samples.flatMap(sample => keys.map(key => sample[key])).filter(Number.isFinite);
-    const top = roundUp(Math.max(...known, 1)), legend = [["service", "var(--accent)"], ["this page", "var(--warn)"]];
-    const drawn = keys.map((key, k) => {
-      let d = "", last = -Infinity;
-      for (const sample of this.samples) {
-        if (!Number.isFinite(sample[key])) continue;
-        const y = PLOT.top + height * (1 - sample[key] / top);
-        d += `${sample.time - last > GAP_S ? "M" : "L"}${this.x(sample).toFixed(1)} ${y.toFixed(1)}`;
-        last = sample.time;
-      }
-      return shape("path", { class: "data", d, fill: "none", stroke: legend[k][1], "stroke-width": 1.5 });
+  // The samples that have a number KEY, in runs without a gap.
+  runs(key) {
+    const runs = [];
+    for (const sample of this.samples.filter(each => Number.isFinite(each[key]))) {
+      if (!(sample.time - runs.at(-1)?.at(-1).time <= GAP_S)) runs.push([]);
+      runs.at(-1).push(sample);
+    }
+    return runs;
+  }
+
+  // A line for each of the curves; one with a DEVIATION has a band so wide on both sides. From 0 on, or as far below it as above.
+  lines(id, height, { title, unit, least, isSigned, curves }) {
+    const known = curves.flatMap(({ key, deviation }) => this.samples.map(each => Math.abs(each[key]) + (each[deviation] ?? 0))).filter(Number.isFinite);
+    const top = roundUp(Math.max(...known, least)), low = isSigned ? -top : 0;
+    const point = (sample, value) => `${this.x(sample).toFixed(1)} ${(PLOT.top + height * (top - value) / (top - low)).toFixed(1)}`;
+    const drawn = curves.flatMap(({ key, deviation, colour }) => {
+      const runs = this.runs(key), edge = (run, side) => run.map(each => point(each, each[key] + side * each[deviation]));
+      const band = deviation ? runs.map(run => `M${[...edge(run, 1), ...edge(run, -1).reverse()].join("L")}Z`).join("") : "";
+      const line = runs.map(run => `M${run.map(each => point(each, each[key])).join("L")}`).join("");
+      return [...(band ? [shape("path", { class: "data", d: band, fill: colour, opacity: 0.25 })] : []),
+        shape("path", { class: "data", d: line, fill: "none", stroke: colour, "stroke-width": 1.5 })];
     });
-    this.show(id, height, title, legend, top, unit, drawn);
+    this.show(id, height, title, curves.map(({ name, colour }) => [name, colour]), [low, top], unit, drawn);
   }
 
   // The stages above each other, in their order; the legend names the longest ones.
@@ -170,7 +191,7 @@ export class Charts {
       return shape("path", { class: "data", d: `M${[...edge(), ...below].join("L")}Z`, fill: colour(name) });
     });
     const longest = names.toSorted((a, b) => newest[b] - newest[a]).slice(0, LEGEND_STAGES);
-    this.show("chart-stages", height, "stages", longest.map(name => [name, colour(name)]), top, " ms", drawn);
+    this.show("chart-stages", height, "stages", longest.map(name => [name, colour(name)]), [0, top], " ms", drawn);
   }
 }
 

@@ -71,6 +71,7 @@ export class Picture {
     [this.image, this.overlay] = figure.querySelectorAll("canvas");
     this.caption = figure.querySelector("figcaption");
     this.point = null;
+    this.showsRows = false; // arrows for the drift of the rows
     this.overlay.addEventListener("click", event => this.measure(event.offsetX * unit(this.overlay), event.offsetY * unit(this.overlay)));
     figure.addEventListener("keydown", event => {
       const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
@@ -94,12 +95,13 @@ export class Picture {
     const context = this.overlay.getContext("2d"), scale = unit(this.overlay), obstacles = frame.status.obstacles ?? [];
     context.clearRect(0, 0, this.overlay.width, this.overlay.height);
     context.font = `${12 * scale}px system-ui, sans-serif`;
-    const labels = []; // nearest first, so that its label stands at its box
+    const labels = this.showsRows ? [rowsLegend(context, scale)] : []; // then nearest first, so that its label stands at its box
     for (const obstacle of obstacles) labels.push(placeLabel(context, obstacle, scale, labels));
     for (const obstacle of [...obstacles].reverse()) {
       drawBox(context, obstacle, scale);
       drawFoot(context, frame.status, obstacle, scale);
     }
+    if (this.showsRows) drawRows(context, frame.status, scale);
     for (const label of labels) drawLabel(context, label, scale);
     if (this.point) {
       context.strokeStyle = "#fff";
@@ -109,7 +111,52 @@ export class Picture {
     this.caption.textContent = frame.status.obstacles ? `${obstacles.length} obstacles; free ahead ` +
       (frame.status.free_ahead_m === null ? "unknown" : `${frame.status.free_ahead_m.toFixed(1)} m`)
       : `obstacles unknown: ${(frame.status.blind ?? ["old picture"]).join(", ").replaceAll("_", " ")}`;
+    if (this.showsRows)
+      this.caption.textContent += frame.status.drift?.matches ? `; arrows: how much lower the right picture shows it, ${ROWS_LARGER} times as long`
+        : "; no arrows: drift of the rows is not measured";
   }
+}
+
+const ROWS_LARGER = 20; // arrows are so much longer than the difference
+const ARROWS = [8, 6]; // across and down
+const ARROW_STYLE = "#f4f"; // no colour of a distance
+
+// By how many rows the match of pixel x, y lies lower in the right picture (core/drift/rows.h); of a far point, whose pixel there is the same.
+export function driftRows({ drift, calibration: c }, x, y) {
+  const across = (x - c.cx) / c.fx, down = (y - c.cy) / c.fy;
+  return c.fy * (drift.pitch_rad * (1 + down * down) - drift.roll_rad * across - drift.bend_rad * across * down + drift.scale * down);
+}
+
+// In the lower left corner, as the first label, so that no other one covers it.
+function rowsLegend(context, scale) {
+  const text = `arrows: rows × ${ROWS_LARGER}`;
+  return { text, x: 0, width: context.measureText(text).width + 6 * scale, top: context.canvas.height - LABEL_HEIGHT * scale, style: ARROW_STYLE };
+}
+
+function drawRows(context, status, scale) {
+  if (!status.drift?.matches || !status.calibration) return;
+  const { width, height } = context.canvas, [columns, rows] = ARROWS;
+  context.strokeStyle = context.fillStyle = ARROW_STYLE;
+  context.lineWidth = 2 * scale;
+  for (let i = 0; i < columns * rows; i++) {
+    const x = (i % columns + 0.5) * width / columns, y = (Math.floor(i / columns) + 0.5) * height / rows;
+    drawArrow(context, x, y, y + ROWS_LARGER * driftRows(status, x, y), scale);
+  }
+}
+
+// From row FROM to row TO; the dot at its begin is all of it where there is no difference.
+function drawArrow(context, x, from, to, scale) {
+  const head = Math.sign(to - from) * Math.min(5 * scale, Math.abs(to - from) / 2);
+  context.fillRect(x - 2 * scale, from - 2 * scale, 4 * scale, 4 * scale);
+  context.beginPath();
+  context.moveTo(x, from);
+  context.lineTo(x, to - head);
+  context.stroke();
+  context.beginPath();
+  context.moveTo(x, to);
+  context.lineTo(x - head * 0.8, to - head);
+  context.lineTo(x + head * 0.8, to - head);
+  context.fill();
 }
 
 function drawBox(context, obstacle, scale) {

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a wrong offset of all disparities does to distances. */
+#ifndef PLX_CORE_DRIFT_OFFSET_H
+#define PLX_CORE_DRIFT_OFFSET_H
+
+#include <parallax/frame.h>
+
+/* By how many percent a distance of METRES comes out too long if all disparities are OFFSET px too small: the first order. */
+static inline double plx_offset_percent(const struct plx_calibration_info *calibration, double offset, double metres)
+{
+    return 100 * offset * metres / (calibration->fx * calibration->baseline_m);
+}
+
+#endif

@@ -43,6 +43,7 @@ struct plx_stereo_calibration {
     double rectification[PLX_EYES][9]; /* R1, R2 */
     double projection[PLX_EYES][12];   /* P1, P2; row-major 3x4 */
     int rectified_width, rectified_height;
+    bool corrected; /* the pictures were recorded as a service corrected them: nothing is corrected again */
 };
 
 static inline bool plx_calibration_exists(const struct plx_stereo_calibration *calibration)

@@ -275,6 +275,8 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     if (!pipeline)
         return PLX_ERR_NOMEM;
     pipeline->params = *params;
+    if (calibration->corrected)
+        pipeline->params.correction = PLX_CORRECTION_OFF;
     if (!params->columns)
         pipeline->params.obstacle.records = PLX_RECORDS_REGIONS;
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
@@ -293,7 +295,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     if (result == 0)
         result = allocate_images(pipeline);
     if (result == 0)
-        result = plx_learner_create(params->correction, calibration, &pipeline->learner);
+        result = plx_learner_create(pipeline->params.correction, calibration, &pipeline->learner);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
         result = prepare_eye(pipeline, calibration, (enum plx_eye)eye);
     if (result == 0 && params->motion == PLX_MOTION_VISUAL)

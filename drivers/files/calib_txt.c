@@ -26,6 +26,7 @@ struct numbers {
     bool found_camera[PLX_EYES];
     double baseline_mm; /* 0: none so far */
     bool raw;           /* the line PLX_KITTI_RAW was found */
+    bool corrected;     /* likewise PLX_KITTI_CORRECTED */
 };
 
 /* COUNT numbers from TEXT on, which only blanks and SEPARATORS part; nothing may follow. */
@@ -72,6 +73,8 @@ static int read_line(struct numbers *numbers, const char *line, const char *path
     line += strspn(line, blanks);
     if (strncmp(line, PLX_KITTI_RAW, strlen(PLX_KITTI_RAW)) == 0)
         numbers->raw = true;
+    if (strncmp(line, PLX_KITTI_CORRECTED, strlen(PLX_KITTI_CORRECTED)) == 0)
+        numbers->corrected = true;
     if (strncmp(line, "baseline=", 9) == 0)
         return read_numbers(line + 9, blanks, 1, &numbers->baseline_mm, path, number, message);
     for (int eye = 0; eye < PLX_EYES; eye++)
@@ -144,7 +147,8 @@ static int from_middlebury(const struct numbers *numbers, const char *path, stru
     return 0;
 }
 
-int plx_calib_txt_read(const char *path, int first, struct plx_calibration_info *ret_info, struct plx_error_message *message)
+static int read_calibration(const char *path, int first, struct plx_calibration_info *ret_info, bool *ret_corrected,
+                            struct plx_error_message *message)
 {
     struct numbers numbers = {0};
     struct plx_calibration_info info = {0};
@@ -177,7 +181,14 @@ int plx_calib_txt_read(const char *path, int first, struct plx_calibration_info 
                         "%s: the baseline is %g m; expected %g to %g m: correct the fourth numbers of P0, P1, or baseline=",
                         path, info.baseline_m, PLX_MIN_BASELINE_M, PLX_MAX_BASELINE_M);
     *ret_info = info;
+    *ret_corrected = numbers.corrected;
     return 0;
+}
+
+int plx_calib_txt_read(const char *path, int first, struct plx_calibration_info *ret_info, struct plx_error_message *message)
+{
+    bool corrected;
+    return read_calibration(path, first, ret_info, &corrected, message);
 }
 
 int plx_calib_txt_find(const char *directory, int first, int width, int height, struct plx_stereo_calibration *ret_calibration,
@@ -187,12 +198,15 @@ int plx_calib_txt_find(const char *directory, int first, int width, int height, 
     int result = PLX_ERR_NOT_FOUND;
     for (size_t i = 0; i < sizeof names / sizeof *names && result == PLX_ERR_NOT_FOUND; i++) {
         struct plx_calibration_info info;
+        bool corrected;
         char *path = plx_layout_path(directory, "", names[i]);
         if (!path)
             return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
-        result = plx_calib_txt_read(path, first, &info, message);
-        if (result == 0)
+        result = read_calibration(path, first, &info, &corrected, message);
+        if (result == 0) {
             plx_calibration_pinhole(width, height, &info, ret_calibration);
+            ret_calibration->corrected = corrected;
+        }
         free(path);
     }
     return result;

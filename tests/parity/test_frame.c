@@ -57,6 +57,11 @@ static void near_only(struct plx_pipeline_params *p)
     p->match.min_disparity = 16;
     p->obstacles = false;
 }
+static void corrected(struct plx_pipeline_params *p)
+{
+    p->correction = PLX_CORRECTION_ROWS;
+}
+
 static void as_it_is(struct plx_pipeline_params *p)
 {
     (void)p;
@@ -79,6 +84,8 @@ static const struct {
     {"4 paths", 640, 480, 64, true, PLX_FORMAT_GREY, four_paths},
     {"every filter", 513, 241, 64, true, PLX_FORMAT_GREY, every_filter},
     {"disparity only", 513, 241, 64, false, PLX_FORMAT_GREY, nothing_more},
+    {"correction", 640, 480, 64, true, PLX_FORMAT_GREY, corrected},
+    {"correction, pictures that are rectified", 513, 377, 64, false, PLX_FORMAT_GREY, corrected},
     {"minimum -16", 640, 480, 128, true, PLX_FORMAT_GREY, before_infinity},
     {"minimum 16", 640, 480, 64, false, PLX_FORMAT_GREY, near_only},
     {"small", 200, 120, 64, false, PLX_FORMAT_GREY, as_it_is},
@@ -115,6 +122,46 @@ static void compare(struct parity *parity, const struct fixture_kind *kind, enum
         printf("%s: the scene shows no obstacle\n", name);
     fixture_close(&cpu);
     fixture_close(&gpu);
+}
+
+/* Wants correction number *CONTEXT. */
+static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold)
+{
+    *ret_hold = true;
+    *number = *(const uint32_t *)context;
+    *ret_correction = (struct plx_correction){.pitch_rad = 0.001F * (float)*number, .columns = 0.5F * (float)*number};
+    return true;
+}
+
+static void compare_corrections(struct parity *parity, bool distorted)
+{
+    struct fixture_kind kind = {640, 480, PLX_FORMAT_GREY, distorted, {.refine = false}, NULL};
+    struct plx_error_message message = {""};
+    struct plx_stages *stages;
+    struct fixture cpu, gpu;
+
+    plx_pipeline_params_default(&kind.params);
+    kind.params.match.disparities = 64;
+    kind.params.correction = PLX_CORRECTION_ALL;
+    const struct plx_limits limits = fixture_limits(&kind);
+    for (uint32_t number = 1; number < 4; number++) {
+        const struct plx_correction_store store = {.context = &number, .wanted = wanted};
+        parity_must(plx_cpu_create(&limits, &stages), &message);
+        parity_must(fixture_open(stages, &kind, &cpu, &message), &message);
+        parity_must(plx_gpu_create(&limits, &stages, &message), &message);
+        parity_must(fixture_open(stages, &kind, &gpu, &message), &message);
+        parity_must(fixture_run(&cpu, 0), &message);
+        parity_must(fixture_run(&gpu, 0), &message); /* a recorded frame reads the map that is written after it */
+        parity_must(plx_pipeline_keep_corrections(cpu.pipeline, &store), &message);
+        parity_must(plx_pipeline_keep_corrections(gpu.pipeline, &store), &message);
+        for (int i = 1; i < 3; i++) { /* before an estimate, whose frame depends on time */
+            const int on_cpu = fixture_run(&cpu, i), on_gpu = fixture_run(&gpu, i);
+            parity_done(parity, on_cpu, on_gpu, "corrections");
+            parity_frames(parity, cpu.frame, gpu.frame, cpu.bytes, "corrections");
+        }
+        fixture_close(&cpu);
+        fixture_close(&gpu);
+    }
 }
 
 /* A GPU's frame tells how long each stage took: the sum is nearly the frame's time, and matching has a good part of it. */
@@ -257,6 +304,8 @@ int main(int argc, char **argv)
     }
     for (int memory = PLX_GPU_MEMORY_AUTO; memory <= PLX_GPU_MEMORY_COPIED; memory++)
         compare_slots(&parity, &kind, (enum plx_gpu_memory)memory);
+    compare_corrections(&parity, true);
+    compare_corrections(&parity, false);
     check_stage_times(&parity);
     compare_real(&parity, argc > 1 ? argv[1] : PLX_PARITY_DATA);
     return parity_close(&parity);

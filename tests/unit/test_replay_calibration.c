@@ -62,6 +62,16 @@ static void test_calibration(void **state)
             fail_msg("expected '%s' in '%s'", bad[i].words, message.text);
     }
 
+    static const char *const corrected[] = {"P0: " ROW_LEFT "P1: " ROW_RIGHT,
+                                            "P0: " ROW_LEFT "P1: " ROW_RIGHT "corrected: 0 pitch 0 roll 0\n"};
+    for (int i = 0; i < 2; i++) {
+        struct plx_stereo_calibration calibration;
+        files_text("calib.txt", corrected[i]);
+        assert_int_equal(plx_calib_txt_find(files_path(""), 0, 640, 480, &calibration, &message), 0);
+        assert_int_equal(calibration.corrected, i);
+    }
+    files_text("calib.txt", ROW_LEFT);
+
     put_sequence("left", "right", 1); /* beside the last of those */
     const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
     static const struct {

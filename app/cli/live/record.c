@@ -51,8 +51,23 @@ static void print_projections(FILE *file, const struct plx_calibration_info *inf
             info->fy, info->cy);
 }
 
+/* The correction that the pictures show, from which on replay corrects nothing: the same pictures give the same frames. */
+static void print_correction(FILE *file, const struct plx_correction_info *corrections)
+{
+    const struct plx_correction *c = &corrections->applied;
+    fprintf(file, PLX_KITTI_CORRECTED " %u pitch %.9g roll %.9g bend %.9g rad scale %.9g columns %.9g px\n",
+            corrections->number, (double)c->pitch_rad, (double)c->roll_rad, (double)c->bend_rad, (double)c->scale,
+            (double)c->columns);
+}
+
+static void print_rectified(FILE *file, const struct plx_frame *frame)
+{
+    print_projections(file, &frame->calibration);
+    print_correction(file, &frame->correction);
+}
+
 /* calib.txt says whether the pictures are rectified. */
-static int write_calibration(const struct recording *recording, const struct plx_calibration_info *info,
+static int write_calibration(const struct recording *recording, const struct plx_frame *frame,
                              struct plx_error_message *message)
 {
     FILE *file;
@@ -65,7 +80,7 @@ static int write_calibration(const struct recording *recording, const struct plx
         fputs(PLX_KITTI_RAW "\n# pictures as captured (parallax record --raw): name their calibration by the key calibration\n",
               file);
     else
-        print_projections(file, info);
+        print_rectified(file, frame);
     return plx_file_commit(path, file, 0, message);
 }
 
@@ -87,7 +102,7 @@ static int begin_directory(struct recording *recording, const struct plx_frame *
                                      : plx_file_fail(path, message);
     }
     if (result == 0)
-        result = write_calibration(recording, &frame->calibration, message);
+        result = write_calibration(recording, frame, message);
     snprintf(path, sizeof path, "%s/times.txt", recording->path);
     if (result == 0)
         result = plx_file_create(path, &recording->times, message);

@@ -13,7 +13,7 @@
 #define LEAST_ROWS_PX 0.1    /* somewhere in the picture: less is not worth another map */
 #define UNCERTAIN_PX 0.15    /* standard deviation at a corner of the picture, */
 #define UNCERTAIN_SHARE 0.25 /* or of what is corrected there */
-#define NOISE_PX 0.02        /* of a median of a quarter's matches */
+#define NOISE_OF_MEDIAN 2.0  /* of N matches: so many of their medians over the square root of N */
 #define MOST_ANGLE_RAD 0.035 /* 2 degrees */
 #define MOST_SCALE 0.01
 #define LEAST_COLUMNS_PX 0.1
@@ -106,7 +106,8 @@ static bool is_better(const struct plx_row_drift *drift)
             return false;
         for (int quarter = 0; quarter < 4; quarter++) {
             const double with = plx_row_drift_median(drift, judged, quarter, &number, &count);
-            if (count >= LEAST_OF_QUARTER && with > plx_row_drift_median(drift, judged, quarter, &none, &count) + NOISE_PX)
+            const double noise = NOISE_OF_MEDIAN * (double)drift->info.rows_left / sqrt(fmax(count, 1));
+            if (count >= LEAST_OF_QUARTER && with > plx_row_drift_median(drift, judged, quarter, &none, &count) + noise)
                 return false;
         }
         before += plx_row_drift_median(drift, judged, -1, &none, &count);
@@ -130,10 +131,10 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
         return PLX_CORRECTION_INSIGNIFICANT;
     if (!is_plausible(in_force, &number))
         return PLX_CORRECTION_IMPLAUSIBLE;
-    if (!is_certain(&number, &deviation, calibration, width, height))
-        return PLX_CORRECTION_UNCERTAIN;
     if (!is_steady(drift))
         return PLX_CORRECTION_UNSTEADY;
+    if (!is_certain(&number, &deviation, calibration, width, height))
+        return PLX_CORRECTION_UNCERTAIN;
     if (!is_better(drift))
         return PLX_CORRECTION_NO_BETTER;
     *ret_number = number;

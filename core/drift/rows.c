@@ -13,8 +13,8 @@
 #define SCALE_STEPS 2    /* with a new scale in the first ones */
 #define FREEDOM 4.0      /* of Student's t, whose likelihood gives the weights */
 #define LEAST_SCALE 0.02 /* px */
-#define INFLATION 2.0    /* of the covariance: matches of one surface share errors */
-#define SHARED_PX 0.012  /* standard deviation of what all matches may share */
+#define INFLATION 1.0    /* of the covariance: matches of one surface share errors */
+#define SHARED_PX 0.006  /* standard deviation of what all matches may share */
 #define SIZE PLX_SOLVE_SIZE
 
 enum { PITCH, ROLL, BEND, SCALE, NUMBERS };

@@ -2,13 +2,14 @@
 /* The four numbers of the rows from matches drawn at random: found with the deviations that they say, also among outliers. */
 #include <math.h>
 
-#include "core/drift/rows.h"
+#include "core/drift/correction.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 
 #define FOCAL 530.0
 #define DRAWS 200
 #define NOISE_PX 0.15
+#define DEGREE 0.017453292519943295
 
 static double uniform(uint64_t *seed, double low, double high)
 {
@@ -122,12 +123,140 @@ static void matches_in_one_place_determine_nothing(void **state)
     assert_true(drift.info.pitch_rad == 0 && drift.info.pitch_deviation_rad == 0);
 }
 
+static const struct plx_calibration_info picture = {
+    .fx = FOCAL, .fy = FOCAL, .cx = 320, .cy = 240, .cx_right = 320, .baseline_m = 0.1};
+
+/* Median over the picture of the rows that NUMBER leaves when CORRECTION is in force. */
+static double rows_with(const double number[4], const struct plx_correction *c)
+{
+    const double left[4] = {number[0] - (double)c->pitch_rad, number[1] - (double)c->roll_rad, number[2] - (double)c->bend_rad,
+                            number[3] - (double)c->scale};
+    double rows[15 * 11];
+    int count = 0;
+    for (int i = 0; i < 15; i++)
+        for (int j = 0; j < 11; j++) {
+            const double at = fabs(rows_at(left, (i - 7) * 0.085, (j - 5) * 0.09));
+            int place = count++;
+            for (; place > 0 && rows[place - 1] > at; place--)
+                rows[place] = rows[place - 1];
+            rows[place] = at;
+        }
+    return rows[count / 2];
+}
+
+/* Judges COUNT matches of NUMBER, a fifth of them wrong; corrects where that holds. */
+static enum plx_correction_verdict judge(uint64_t *seed, const double number[4], int count, struct plx_correction *ret)
+{
+    static struct plx_row_drift drift;
+    static const struct plx_correction none;
+    plx_row_drift_init(&drift, FOCAL);
+    add(seed, number, count, 20, &drift);
+    return plx_correction_of_rows(&drift, &none, &picture, 640, 480, ret);
+}
+
+static void errors_are_corrected(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    double worst = 0;
+    int held = 0;
+
+    for (int draw = 0; draw < DRAWS; draw++) {
+        const int which = (int)random_below(&seed, 4); /* one of three, or all */
+        double number[4] = {0};
+        for (int i = 0; i < 2; i++)
+            if (which == i || which == 3)
+                number[i] = (random_below(&seed, 2) ? 1 : -1) * uniform(&seed, 0.05, 0.3) * DEGREE;
+        if (which >= 2)
+            number[3] = (random_below(&seed, 2) ? 1 : -1) * uniform(&seed, 0.001, 0.003);
+        struct plx_correction correction = {0};
+        if (judge(&seed, number, 256, &correction) != PLX_CORRECTION_HOLDS)
+            continue;
+        held++;
+        worst = fmax(worst, rows_with(number, &correction));
+    }
+    print_message("    %d of %d corrected by 256 matches, at worst %.3f px of rows left\n", held, DRAWS, worst);
+    assert_true(held >= DRAWS * 98 / 100);
+    assert_true(worst <= 0.05);
+}
+
+/* A thousand rigs without an error: what is corrected all the same does no harm. */
+static void no_error_is_made(void **state)
+{
+    (void)state;
+    static const double none[4];
+    uint64_t seed = 5;
+    double worst = 0;
+    int held = 0;
+
+    for (int draw = 0; draw < 1000; draw++) {
+        struct plx_correction correction = {0};
+        held += judge(&seed, none, draw % 2 ? PLX_ROW_MATCHES : 192, &correction) == PLX_CORRECTION_HOLDS;
+        worst = fmax(worst, rows_with(none, &correction));
+    }
+    print_message("    %d of 1000 corrected without an error, at worst %.3f px of rows\n", held, worst);
+    assert_true(worst <= 0.01);
+}
+
+static void what_does_not_hold_is_told(void **state)
+{
+    (void)state;
+    static const double large[4] = {0.05, 0, 0, 0};
+    static const double one[4] = {0.002, 0, 0, 0}, other[4] = {-0.002, 0, 0, 0};
+    static const struct plx_correction nothing;
+    static struct plx_row_drift drift;
+    struct plx_correction correction;
+    uint64_t seed = 9;
+
+    assert_int_equal(judge(&seed, large, 40, &correction), PLX_CORRECTION_UNKNOWN);
+    assert_int_equal(judge(&seed, large, 400, &correction), PLX_CORRECTION_IMPLAUSIBLE);
+    plx_row_drift_init(&drift, FOCAL); /* the camera is knocked meanwhile */
+    add(&seed, one, 400, 0, &drift);
+    add(&seed, other, 300, 0, &drift);
+    assert_int_equal(plx_correction_of_rows(&drift, &nothing, &picture, 640, 480, &correction), PLX_CORRECTION_UNSTEADY);
+    plx_row_drift_init(&drift, FOCAL);
+    for (int i = 0; i < 400; i++) { /* all in the middle: the corners are not known */
+        const double x = uniform(&seed, -0.1, 0.1), y = uniform(&seed, -0.1, 0.1);
+        const struct plx_row_match match = {(float)x, (float)y, (float)(rows_at(one, x, y) + NOISE_PX * normal(&seed)),
+                                            i % 2 == 0};
+        plx_row_drift_add(&drift, &match);
+    }
+    plx_row_drift_estimate(&drift);
+    assert_int_equal(plx_correction_of_rows(&drift, &nothing, &picture, 640, 480, &correction), PLX_CORRECTION_UNCERTAIN);
+}
+
+static void columns_need_two_measurements(void **state)
+{
+    (void)state;
+    static const struct plx_correction none, far = {.columns = 3.9F};
+    static const struct {
+        struct plx_offset_pair pair;
+        enum plx_correction_verdict verdict;
+    } cases[] = {
+        {{{0.5, 0.5}, {0.06, 0.06}}, PLX_CORRECTION_HOLDS},
+        {{{0, 0.5}, {0, 0.06}}, PLX_CORRECTION_UNKNOWN},
+        {{{0.05, 0.06}, {0.001, 0.001}}, PLX_CORRECTION_INSIGNIFICANT},
+        {{{0.5, 0.5}, {0.06, 0.2}}, PLX_CORRECTION_INSIGNIFICANT},
+        {{{0.5, 1.5}, {0.06, 0.06}}, PLX_CORRECTION_UNSTEADY},
+    };
+    float columns = 0;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(plx_correction_of_columns(&cases[i].pair, &none, &columns), cases[i].verdict);
+    assert_true(columns == 0.5F);
+    assert_int_equal(plx_correction_of_columns(&cases[0].pair, &far, &columns), PLX_CORRECTION_IMPLAUSIBLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deviations_cover_the_errors),
         cmocka_unit_test(the_newest_matches_count),
         cmocka_unit_test(matches_in_one_place_determine_nothing),
+        cmocka_unit_test(errors_are_corrected),
+        cmocka_unit_test(no_error_is_made),
+        cmocka_unit_test(what_does_not_hold_is_told),
+        cmocka_unit_test(columns_need_two_measurements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

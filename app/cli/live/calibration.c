@@ -67,7 +67,10 @@ static void print_entry(const struct plx_correction_history *history, const stru
 
 static void print_history(const struct plx_correction_history *history, bool all)
 {
-    printf("calibration %s, cameras %s\n", history->base, *history->cameras ? history->cameras : "unknown");
+    if (*history->base == '\0')
+        puts("nothing has been corrected or proposed yet");
+    else
+        printf("calibration %s, cameras %s\n", history->base, *history->cameras ? history->cameras : "unknown");
     if (history->number == 0)
         puts("no correction is in force: the calibration is as in its file");
     for (int i = 0; i < history->count; i++) {
@@ -127,6 +130,8 @@ static int change(const char *path, enum action action, bool all, struct plx_cor
 {
     int lock;
 
+    if (plx_corrections_read(path, history, message) == PLX_ERR_NOT_FOUND)
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: nothing has been corrected or proposed yet", path);
     int result = plx_corrections_lock(path, &lock, message);
     if (result < 0)
         return result;
@@ -191,9 +196,8 @@ int plx_command_calibration(int argc, char **argv)
         return plx_exit_error(PROGRAM, PLX_EXIT_NO_INPUT, "the service keeps no corrections: its calibration_history is empty");
     int result = action >= ACCEPT ? change(path, (enum action)action, all, &history, &message)
                                   : plx_corrections_read(path, &history, &message);
-    if (result == PLX_ERR_NOT_FOUND && action < ACCEPT)
-        return plx_exit_error(PROGRAM, PLX_EXIT_NO_INPUT, "%s: nothing has been corrected or proposed yet", path);
-    if (result < 0)
+    const bool is_new = result == PLX_ERR_NOT_FOUND && action < ACCEPT; /* the history stays empty */
+    if (result < 0 && !is_new)
         return plx_exit_error(PROGRAM, plx_exit_code(result), "%s", message.text);
     if (json)
         print_json(&history);

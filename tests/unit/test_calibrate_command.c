@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <cjson/cJSON.h>
+
 #include <parallax/error.h>
 
 #include "app/exit.h"
@@ -230,6 +232,44 @@ static void a_bad_recording_is_refused(void **state)
     }
 }
 
+static cJSON *calibrate_json(const char *folder)
+{
+    struct command command;
+    command_succeed(&command, "calibrate", folder, "--board", "9x6", "--square", "0.03", "--json", "--output",
+                    path_of("stereo.yaml"));
+    cJSON *json = cJSON_Parse(command.out);
+    assert_non_null(json);
+    command_free(&command);
+    return json;
+}
+
+static double number_of(const cJSON *json, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItem(json, name);
+    assert_true(cJSON_IsNumber(item));
+    return item->valuedouble;
+}
+
+/* Each half of the pairs is judged by what was fitted to the other half; too few cannot be. */
+static void pairs_that_are_held_out_judge_it(void **state)
+{
+    (void)state;
+    const struct recording few = {.name = "few", .board = {9, 6, 0.03}, .pairs = 5, .tilt = 0.7};
+    cJSON *json = calibrate_json(directory);
+    print_message("    rows %.3f px, held out %.3f px\n", number_of(json, "rows_px"), number_of(json, "rows_held_out_px"));
+    assert_true(number_of(json, "rows_held_out_px") > number_of(json, "rows_px"));
+    assert_true(number_of(json, "rows_held_out_px") < 0.2);
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(json, "verdict")), "good");
+    assert_true(number_of(json, "boards") == PAIRS && number_of(json, "pairs") == PAIRS + 1);
+    cJSON_Delete(json);
+
+    draw_recording(&few);
+    json = calibrate_json(path_of("few"));
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "rows_held_out_px")));
+    assert_non_null(strstr(cJSON_GetStringValue(cJSON_GetObjectItem(json, "verdict")), "too few pairs"));
+    cJSON_Delete(json);
+}
+
 static void what_is_wrong_is_said(void **state)
 {
     (void)state;
@@ -261,9 +301,8 @@ static void what_is_wrong_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_finds_the_camera),
-        cmocka_unit_test(it_finds_the_camera_by_a_square_board),
-        cmocka_unit_test(a_bad_recording_is_refused),
+        cmocka_unit_test(it_finds_the_camera),        cmocka_unit_test(it_finds_the_camera_by_a_square_board),
+        cmocka_unit_test(a_bad_recording_is_refused), cmocka_unit_test(pairs_that_are_held_out_judge_it),
         cmocka_unit_test(what_is_wrong_is_said),
     };
     return cmocka_run_group_tests(tests, draw, remove_all);

@@ -44,7 +44,7 @@ fi
 
 start_service() { # [KEY=VALUE]
     "$bin/parallaxd" "${source_keys[@]}" ${1:+--set "$1"} --set "publish.socket=$socket" --set publish.right=true \
-        --set blackbox.directory="$out/blackbox" >"$out/parallaxd.log" 2>&1 &
+        --set blackbox.directory="$out/blackbox" --set calibration_history="$out/calibration.json" >"$out/parallaxd.log" 2>&1 &
     service=$!
     for _ in {1..100}; do
         [[ ! -S $socket ]] || return 0

@@ -18,7 +18,7 @@ import parallax_stereo  # noqa: E402
 
 class Service(Programs):
     def start_daemon(self, *settings):
-        settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "source.height=240", "source.rate_hz=20",
+        settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "calibration_history=", "source.height=240", "source.rate_hz=20",
                     "match.disparities=64", "match.paths=4", *settings]
         log = open(f"{self.directory}/log", "a")
         self.addCleanup(log.close)

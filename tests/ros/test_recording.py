@@ -56,7 +56,7 @@ def same(one, other):
 class Recording(unittest.TestCase):
     def record(self, directory):
         socket, path = f"{directory}/s", f"{directory}/all.mcap"
-        settings = [f"publish.socket={socket}", "backend=cpu", "blackbox.directory=", "publish.right=true", "match.disparities=64",
+        settings = [f"publish.socket={socket}", "backend=cpu", "blackbox.directory=", "calibration_history=", "publish.right=true", "match.disparities=64",
                     "match.paths=4", "source.width=160", "source.height=120", "source.rate_hz=10"]
         daemon = subprocess.Popen([BINARIES / "parallaxd", *setting_options(settings)], stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL)

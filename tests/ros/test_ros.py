@@ -54,7 +54,7 @@ def listen(*names):
 
 class Ros(Programs):
     def start_daemon(self, *settings):
-        settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "publish.right=true", "match.disparities=64",
+        settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "calibration_history=", "publish.right=true", "match.disparities=64",
                     "match.paths=4", "source.width=320", "source.height=240", "source.rate_hz=20", *settings]
         return self.start("parallaxd", *setting_options(settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

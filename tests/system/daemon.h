@@ -60,14 +60,21 @@ static inline const char *daemon_backend(void)
     return backend ? backend : "cpu";
 }
 
-/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket, backend, and no black box. */
+/* Starts parallaxd with ARGS (NULL at the end), after --set publish.socket, backend, and no black box and no
+ * history of corrections. */
 static inline void daemon_start(struct daemon *daemon, const char *const *args)
 {
     char socket_key[128], backend_key[32];
-    char *argv[DAEMON_ARGS] = {
-        (char *)"parallaxd",          (char *)"--set", socket_key, (char *)"--set", backend_key, (char *)"--set",
-        (char *)"blackbox.directory="};
-    int count = 7;
+    char *argv[DAEMON_ARGS] = {(char *)"parallaxd",
+                               (char *)"--set",
+                               socket_key,
+                               (char *)"--set",
+                               backend_key,
+                               (char *)"--set",
+                               (char *)"blackbox.directory=",
+                               (char *)"--set",
+                               (char *)"calibration_history="};
+    int count = 9;
 
     snprintf(socket_key, sizeof socket_key, "publish.socket=%s", daemon->socket);
     snprintf(backend_key, sizeof backend_key, "backend=%s", daemon_backend());

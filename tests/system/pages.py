@@ -110,8 +110,8 @@ ENDS_ITSELF = r"--(check|dump)-config|source\.type=replay"  # with these, parall
 # What a page prints after that wins.
 WRAPPERS = {
     "parallaxd": "--config {root}/empty.yaml --set publish.socket={root}/run/parallax.sock "
-    "--set recorder.socket={root}/run/recorder.sock --set blackbox.directory={root}/blackbox --set source.width=320 "
-    "--set source.height=240 --set source.rate_hz=4 --set match.disparities=64",
+    "--set recorder.socket={root}/run/recorder.sock --set blackbox.directory={root}/blackbox "
+    "--set calibration_history={root}/calibration.json --set source.width=320 --set source.height=240 --set source.rate_hz=4 --set match.disparities=64",
     "parallax-web": "--config {root}/empty.yaml --listen 127.0.0.1:0",
     "parallax-recorder": "--config {root}/empty.yaml --set recorder.socket={root}/run/recorder.sock "
     "--set recorder.directory={root}/recorder --set recorder.memory_mb=64",

@@ -144,7 +144,7 @@ static void the_engine_gets_real_time_priority(void **state)
         skip();
     ordinary = 0;
     assert_true(each_thread(engine, count_ordinary) >= 3);
-    assert_int_equal(ordinary, 1);                                  /* the one that reads sensors */
+    assert_int_equal(ordinary, 2);                                  /* those that read sensors and learn the calibration */
     assert_int_equal(sched_getscheduler(daemon_.pid), SCHED_OTHER); /* it only watches, and is not what computes */
     assert_int_equal(prlimit(engine, RLIMIT_RTTIME, NULL, &spin), 0);
     assert_true(spin.rlim_max != RLIM_INFINITY);

@@ -50,8 +50,8 @@ for name in parallax %i; do
 done
 
 # An instance's file and socket.
-grep -q -- '--config .*/parallax/%i.yaml --set publish.socket=/run/parallax-%i/parallax.sock --set blackbox.directory=/var/lib/parallax/blackbox-%i --set recorder.socket=/run/parallax-recorder-%i/recorder.sock$' "$work/parallaxd@.service" ||
-    fail "parallaxd@ does not name its configuration, socket and black box"
+grep -q -- '--config .*/parallax/%i.yaml --set publish.socket=/run/parallax-%i/parallax.sock --set blackbox.directory=/var/lib/parallax/blackbox-%i --set calibration_history=/var/lib/parallax/calibration-%i.json --set recorder.socket=/run/parallax-recorder-%i/recorder.sock$' "$work/parallaxd@.service" ||
+    fail "parallaxd@ does not name its configuration, socket, black box and corrections"
 
 # Users and directories, in a root of their own; only root may give files away.
 if test "$(id -u)" = 0 && command -v systemd-sysusers >/dev/null && command -v systemd-tmpfiles >/dev/null; then

@@ -151,7 +151,7 @@ class PrefixHandler(socketserver.StreamRequestHandler):
 class Web(Programs):
     def setUp(self):
         super().setUp()
-        self.settings = [f"publish.socket={self.socket}", f"blackbox.directory={self.directory}/blackbox",
+        self.settings = [f"publish.socket={self.socket}", f"blackbox.directory={self.directory}/blackbox", "calibration_history=",
                          f"recorder.directory={self.directory}/recordings", f"recorder.socket={self.directory}/r"]
         os.mkdir(f"{self.directory}/recordings")
 

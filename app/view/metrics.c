@@ -204,6 +204,10 @@ static void print_frame(struct writer *out, const struct plx_frame *frame)
         print_sample(out, "stage", plx_stage_word(stage), frame->stage_us[stage] / 1e6);
     print_alignment(out, &frame->alignment);
     print_drift(out, &frame->drift);
+    print_metric(out, "parallax_correction_number", "Number of the calibration's correction in force, or 0.",
+                 frame->correction.number);
+    print_metric(out, "parallax_correction_proposed_number", "Number of the correction that waits to be accepted, or 0.",
+                 frame->correction.proposed_number);
     print_cameras(out, &frame->capture[PLX_LEFT], &frame->capture[PLX_RIGHT]);
 }
 

@@ -73,6 +73,7 @@ function geometry(status) {
   const degrees = radians => number(radians * 180 / Math.PI, 2, "°"), rows = status.alignment, { drift, ground, motion } = status;
   return [["rows", rows ? `${number(rows.rows_px, 2)} px, at worst ${number(rows.worst_rows_px, 2)}` : "not measured"],
     ["drift", drift?.matches ? `${number(drift.rows_px, 2)} px of rows, ${number(drift.rows_left_px, 2)} without` : "not measured"],
+    ["correction", correctionWords(status.correction)],
     ["offset", drift?.offset_deviation_px > 0 ? `${number(drift.offset_px, 2)} ± ${number(drift.offset_deviation_px, 2)} px` : "not measured"],
     ["turned", rows ? `pitch ${degrees(rows.pitch_rad)}, roll ${degrees(rows.roll_rad)}` : "not measured"],
     ["ground", ground ? `${number(ground.camera_height_m, 2)} m below, pitch ${degrees(ground.pitch_rad)}` : "not found"],
@@ -120,6 +121,12 @@ const DRIFT_CURVES = [{ key: "rows", name: "rows", colour: "var(--accent)" }, { 
   { key: "offset", deviation: "offsetDeviation", name: "offset ± deviation", colour: "var(--good)" }];
 
 // Rows and offset are measured independently of each other.
+/* Which correction of the calibration is in force, and whether one waits. */
+function correctionWords(correction) {
+  const inForce = correction?.number ? `${correction.number} in force` : "none";
+  return correction?.proposed_number ? `${inForce}; ${correction.proposed_number} is proposed` : inForce;
+}
+
 function driftSample(drift) {
   return { ...(drift?.matches ? { rows: drift.rows_px, rowsLeft: drift.rows_left_px } : {}),
     ...(drift?.offset_deviation_px > 0 ? { offset: drift.offset_px, offsetDeviation: drift.offset_deviation_px } : {}) };

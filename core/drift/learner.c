@@ -80,10 +80,13 @@ static void keep(struct plx_learner *learner, const struct plx_correction *after
 {
     struct job *job = &learner->job;
     const struct plx_correction_store *store = &learner->store;
+    struct plx_drift_info drift = job->drift.info;
+    drift.offset = (float)job->offset.offset[1];
+    drift.offset_deviation = (float)job->offset.deviation[1];
     const struct plx_correction_evidence evidence = {.applied = applied,
                                                      .before = job->state.applied,
                                                      .after = *after,
-                                                     .drift = job->drift.info,
+                                                     .drift = drift,
                                                      .match = job->drift.match,
                                                      .matches = job->drift.count,
                                                      .focal_length = job->drift.focal_length};

@@ -130,7 +130,7 @@ struct history {
     uint32_t kept, wanted; /* numbers */
     struct plx_correction correction;
     bool hold, last_applied;
-    float rows, rows_left;
+    float rows, rows_left, offset_deviation;
 };
 
 static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold)
@@ -151,6 +151,7 @@ static int keep(void *context, const struct plx_correction_evidence *evidence, u
     history->last_applied = evidence->applied;
     history->rows = evidence->drift.rows;
     history->rows_left = evidence->drift.rows_left;
+    history->offset_deviation = evidence->drift.offset_deviation;
     if (evidence->applied) {
         history->wanted = history->kept;
         history->correction = evidence->after;
@@ -270,6 +271,7 @@ static void columns_need_motion(void **state)
         print_message("    offset %.3f +- %.3f; columns %.3f px (0.5)\n", (double)runner.frame->drift.offset,
                       (double)runner.frame->drift.offset_deviation, (double)columns);
         assert_true(fabs((double)columns - 0.5) < 0.15);
+        assert_true(history.offset_deviation > 0.04F && history.offset_deviation < 0.2F);
         assert_true((info->proposed_number > 0) == (modes[i] == PLX_CORRECTION_ROWS));
         runner_destroy(&runner);
         stages->ops->destroy(stages);

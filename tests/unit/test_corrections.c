@@ -10,6 +10,12 @@
 #include "app/corrections/store.h"
 #include "tests/cmocka.h"
 
+/* What is in force is not in the list. */
+#define NUMBER_WITHOUT_ENTRY                                                                                                   \
+    "{\"calibration\": \"a\", \"cameras\": \"b\", \"focal_baseline_px_m\": 50, \"in_force\": 3, \"proposed\": 0, \"last\": "   \
+    "3, "                                                                                                                      \
+    "\"hold\": false, \"corrections\": []}"
+
 static char path[64];
 
 static struct plx_stereo_calibration calibration(double fx)
@@ -101,10 +107,13 @@ static void accept_and_undo(void **state)
 static void a_damaged_file_is_refused_with_its_place(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
-        "", "{", "[]", "{\"calibration\": 1}",
-        "{\"calibration\": \"a\", \"cameras\": \"b\", \"focal_baseline_px_m\": 50, \"in_force\": 3, \"proposed\": 0,"
-        " \"last\": 3, \"hold\": false, \"corrections\": []}"};
+    static const char *const texts[] = {"",
+                                        "{",
+                                        "[]",
+                                        "{\"calibration\": 1}",
+                                        "{\"calibration\": \"a\", \"cameras\": \"\", \"focal_baseline_px_m\": 5, \"in_force\": "
+                                        "3, \"last\": 3, \"corrections\": []}",
+                                        NUMBER_WITHOUT_ENTRY};
     static struct plx_correction_history history;
     struct plx_error_message message;
 

@@ -10,6 +10,7 @@
 #include "core/drift/learner.h"
 
 #define PLX_CORRECTIONS_KEPT 32
+#define PLX_CORRECTIONS_PATH 4200   /* bytes of a path, with what is added to that of the history */
 #define PLX_CORRECTIONS_BASE 17     /* bytes of a checksum as text */
 #define PLX_CORRECTIONS_CAMERAS 200 /* bytes */
 

@@ -18,7 +18,6 @@
 #include "app/corrections/history.h"
 
 #define MOST_BYTES (1 << 20)
-#define MOST_PATH 4200
 
 /* The numbers of an entry, in the units of the file. */
 static const struct number {
@@ -80,16 +79,16 @@ static void write_history(FILE *file, const struct plx_correction_history *histo
 }
 
 /* The directory that PATH lies in. */
-static void directory_of(const char *path, char ret[MOST_PATH])
+static void directory_of(const char *path, char ret[PLX_CORRECTIONS_PATH])
 {
-    char copy[MOST_PATH];
+    char copy[PLX_CORRECTIONS_PATH];
     snprintf(copy, sizeof copy, "%s", path);
-    snprintf(ret, MOST_PATH, "%s", dirname(copy));
+    snprintf(ret, PLX_CORRECTIONS_PATH, "%s", dirname(copy));
 }
 
 int plx_corrections_write(const char *path, const struct plx_correction_history *history, struct plx_error_message *message)
 {
-    char temporary[MOST_PATH], directory[MOST_PATH];
+    char temporary[PLX_CORRECTIONS_PATH], directory[PLX_CORRECTIONS_PATH];
     struct stat owner;
 
     directory_of(path, directory);
@@ -111,7 +110,7 @@ int plx_corrections_write(const char *path, const struct plx_correction_history 
 
 int plx_corrections_lock(const char *path, int *ret_lock, struct plx_error_message *message)
 {
-    char name[MOST_PATH], directory[MOST_PATH];
+    char name[PLX_CORRECTIONS_PATH], directory[PLX_CORRECTIONS_PATH];
     struct stat owner;
 
     directory_of(path, directory);

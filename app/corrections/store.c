@@ -20,6 +20,12 @@ void plx_corrections_open(struct plx_corrections *corrections, const char *path,
     plx_corrections_begin(calibration, cameras, &corrections->history);
 }
 
+/* False: the configuration names no file. */
+static bool is_kept(const struct plx_corrections *corrections)
+{
+    return *corrections->path != '\0';
+}
+
 /* Leaves a line for the log; while one waits, others are dropped. */
 static void say(struct plx_corrections *corrections, int level, const char *text)
 {
@@ -81,25 +87,33 @@ static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_c
     return true;
 }
 
-/* Adds EVIDENCE to the file, which a command may have changed meanwhile. */
-static int add_to_file(struct plx_corrections *corrections, const struct plx_correction_evidence *evidence,
-                       struct plx_error_message *message)
+/* Before an entry is added, under the lock: takes over what a command has changed, or moves a file of others out of the way. */
+static void refresh(struct plx_corrections *corrections)
 {
-    char old[4200];
-    struct stat now;
-    int lock;
+    char old[PLX_CORRECTIONS_PATH];
 
-    int result = plx_corrections_lock(corrections->path, &lock, message);
-    if (result < 0)
-        return result;
-    if (corrections->is_other) { /* nothing is lost */
-        snprintf(old, sizeof old, "%s.old", corrections->path);
-        rename(corrections->path, old);
-        corrections->is_other = false;
-    } else {
+    if (!corrections->is_other) {
         read_file(corrections);
+        return;
     }
+    snprintf(old, sizeof old, "%s.old", corrections->path); /* nothing is lost */
+    rename(corrections->path, old);
+    corrections->is_other = false;
+}
+
+/* Adds EVIDENCE to the history, and to its file. After an error it is in the history all the same. */
+static int add(struct plx_corrections *corrections, const struct plx_correction_evidence *evidence,
+               struct plx_error_message *message)
+{
+    struct stat now;
+    int lock = -1;
+
+    int result = is_kept(corrections) ? plx_corrections_lock(corrections->path, &lock, message) : 0;
+    if (lock >= 0)
+        refresh(corrections);
     plx_corrections_add(&corrections->history, evidence, (int64_t)time(NULL));
+    if (lock < 0)
+        return result;
     result = plx_corrections_write(corrections->path, &corrections->history, message);
     if (result == 0 && stat(corrections->path, &now) == 0)
         corrections->changed = now.st_mtim;
@@ -122,23 +136,18 @@ static void describe(struct plx_corrections *corrections, const struct plx_corre
     say(corrections, LOG_NOTICE, line.text);
 }
 
-static int keep(void *context, const struct plx_correction_evidence *evidence, uint32_t *ret_number)
+static uint32_t keep(void *context, const struct plx_correction_evidence *evidence)
 {
     struct plx_corrections *corrections = context;
     struct plx_error_message message = {""}, line;
-    char picture[4200] = "";
+    char picture[PLX_CORRECTIONS_PATH] = "";
 
-    int result = 0;
-    if (*corrections->path != '\0')
-        result = add_to_file(corrections, evidence, &message);
-    else
-        plx_corrections_add(&corrections->history, evidence, (int64_t)time(NULL));
-    if (result == 0 && *corrections->path != '\0') {
+    const int result = add(corrections, evidence, &message);
+    if (result == 0 && is_kept(corrections)) {
         snprintf(picture, sizeof picture, "%s.%u.svg", corrections->path, corrections->history.last);
         if (plx_residuals_write(picture, evidence, &message) < 0)
             *picture = '\0';
     }
-    *ret_number = corrections->history.last;
     if (result == 0) {
         describe(corrections, evidence, picture);
     } else if (!corrections->complained) {
@@ -147,7 +156,7 @@ static int keep(void *context, const struct plx_correction_evidence *evidence, u
                 message.text);
         say(corrections, LOG_WARNING, line.text);
     }
-    return 0;
+    return corrections->history.last;
 }
 
 struct plx_correction_store plx_corrections_store(struct plx_corrections *corrections)

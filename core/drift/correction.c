@@ -2,7 +2,6 @@
 #include "core/drift/correction.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/geometry/calibration.h"
 
@@ -18,15 +17,7 @@
 #define MOST_SCALE 0.01
 #define LEAST_COLUMNS_PX 0.1
 #define MOST_COLUMNS_PX 4.0
-#define NUMBERS 4
-
-static void numbers_of(const struct plx_correction *correction, double ret[NUMBERS])
-{
-    ret[0] = (double)correction->pitch_rad;
-    ret[1] = (double)correction->roll_rad;
-    ret[2] = (double)correction->bend_rad;
-    ret[3] = (double)correction->scale;
-}
+#define NUMBERS PLX_CORRECTION_ROW_NUMBERS
 
 static bool is_plausible(const struct plx_correction *in_force, const struct plx_correction *number)
 {
@@ -34,7 +25,7 @@ static bool is_plausible(const struct plx_correction *in_force, const struct plx
     const struct plx_correction sum = plx_correction_add(in_force, number, 1);
     double numbers[NUMBERS];
 
-    numbers_of(&sum, numbers);
+    plx_correction_row_numbers(&sum, numbers);
     for (int i = 0; i < NUMBERS; i++)
         if (!(fabs(numbers[i]) <= most[i]))
             return false;
@@ -46,8 +37,8 @@ static double significance(const struct plx_correction *number, const struct plx
 {
     double numbers[NUMBERS], deviations[NUMBERS], most = 0;
 
-    numbers_of(number, numbers);
-    numbers_of(deviation, deviations);
+    plx_correction_row_numbers(number, numbers);
+    plx_correction_row_numbers(deviation, deviations);
     for (int i = 0; i < NUMBERS; i++)
         most = fmax(most, fabs(numbers[i]) / deviations[i]);
     return most;
@@ -61,7 +52,7 @@ static bool is_certain(const struct plx_correction *number, const struct plx_cor
         const double x = ((corner & 1 ? width : 0) - c->cx_right) / c->fx, y = ((corner & 2 ? height : 0) - c->cy) / c->fy;
         const double along[NUMBERS] = {1 + y * y, -x, -x * y, y};
         double deviations[NUMBERS], square = 0;
-        numbers_of(deviation, deviations);
+        plx_correction_row_numbers(deviation, deviations);
         for (int i = 0; i < NUMBERS; i++)
             square += along[i] * along[i] * deviations[i] * deviations[i];
         const double rows = fabs(plx_correction_rows(number, c->fy, x, y));
@@ -80,10 +71,10 @@ static bool is_steady(const struct plx_row_drift *drift)
         if (!plx_row_drift_fit(drift, i == 0 ? PLX_ROWS_OLD : PLX_ROWS_NEW, &number[i], &deviation[i]))
             return false;
     double a[NUMBERS], b[NUMBERS], of_a[NUMBERS], of_b[NUMBERS];
-    numbers_of(&number[0], a);
-    numbers_of(&number[1], b);
-    numbers_of(&deviation[0], of_a);
-    numbers_of(&deviation[1], of_b);
+    plx_correction_row_numbers(&number[0], a);
+    plx_correction_row_numbers(&number[1], b);
+    plx_correction_row_numbers(&deviation[0], of_a);
+    plx_correction_row_numbers(&deviation[1], of_b);
     for (int i = 0; i < NUMBERS; i++)
         if (fabs(a[i] - b[i]) > SIGNIFICANT * hypot(of_a[i], of_b[i]))
             return false;

@@ -18,7 +18,6 @@
 #define LEAST_MATCHES 64
 #define LAG 2                            /* frames from a job's begin until its result is taken */
 #define REFRESH_NS (350 * PLX_NS_PER_MS) /* between looks once the memory is full: it spans two minutes */
-#define NEWEST 64                        /* matches that show a knock */
 #define KNOCK_PX 0.15                    /* more rows than before */
 #define OFFSET_FRAMES 40                 /* of motion between two measurements of the offset */
 
@@ -64,16 +63,13 @@ struct plx_learner {
 /* The newest matches say something else than the estimate, which most others made. */
 static bool was_knocked(const struct plx_row_drift *drift)
 {
-    static _Thread_local struct plx_row_drift newest;
     const struct plx_correction number = {drift->info.pitch_rad, drift->info.roll_rad, drift->info.bend_rad, drift->info.scale,
                                           0};
     int count;
 
-    if (drift->count < 4 * NEWEST || drift->info.matches == 0)
+    if (drift->count < 4 * PLX_ROWS_NEWEST_COUNT || drift->info.matches == 0)
         return false;
-    newest = *drift;
-    plx_row_drift_forget(&newest, NEWEST);
-    return plx_row_drift_median(&newest, PLX_ROWS_ALL, -1, &number, &count) > (double)drift->info.rows_left + KNOCK_PX;
+    return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.rows_left + KNOCK_PX;
 }
 
 static void keep(struct plx_learner *learner, const struct plx_correction *after, bool applied)
@@ -91,11 +87,9 @@ static void keep(struct plx_learner *learner, const struct plx_correction *after
                                                      .matches = job->drift.count,
                                                      .focal_length = job->drift.focal_length};
     const uint32_t last = job->state.number > job->state.proposed_number ? job->state.number : job->state.proposed_number;
-    uint32_t number = last + 1;
+    const uint32_t number = store->keep ? store->keep(store->context, &evidence) : last + 1;
 
     job->since = 0;
-    if (store->keep && store->keep(store->context, &evidence, &number) < 0)
-        return; /* what cannot be kept could not be undone */
     if (applied) {
         job->state.number = number;
         job->state.applied = *after;
@@ -195,6 +189,14 @@ static int start_thread(struct plx_learner *learner)
     return result == 0 ? 0 : PLX_ERR_NOMEM;
 }
 
+static void release(struct plx_learner *learner)
+{
+    sem_destroy(&learner->asked);
+    sem_destroy(&learner->done);
+    free(learner->map.entry);
+    free(learner);
+}
+
 int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_calibration *calibration,
                        struct plx_learner **ret_learner)
 {
@@ -213,8 +215,7 @@ int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_ca
     sem_init(&learner->asked, 0, 0);
     sem_init(&learner->done, 0, 0);
     if (!learner->map.entry || start_thread(learner) < 0) {
-        free(learner->map.entry);
-        free(learner);
+        release(learner);
         return PLX_ERR_NOMEM;
     }
     *ret_learner = learner;
@@ -228,10 +229,7 @@ void plx_learner_destroy(struct plx_learner *learner)
     atomic_store_explicit(&learner->ends, true, memory_order_relaxed);
     sem_post(&learner->asked);
     pthread_join(learner->thread, NULL);
-    sem_destroy(&learner->asked);
-    sem_destroy(&learner->done);
-    free(learner->map.entry);
-    free(learner);
+    release(learner);
 }
 
 const struct plx_remap *plx_learner_keep(struct plx_learner *learner, const struct plx_correction_store *store)
@@ -311,7 +309,7 @@ static void adopt(struct plx_learner *learner)
     if (job->since == 0)
         learner->since = 0;
     if (job->forget)
-        plx_row_drift_forget(&learner->drift, NEWEST);
+        plx_row_drift_forget(&learner->drift, PLX_ROWS_NEWEST_COUNT);
     if (job->changed) {
         const struct plx_correction change = plx_correction_add(&job->state.applied, &learner->state.applied, -1);
         plx_row_drift_correct(&learner->drift, &change);

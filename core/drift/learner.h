@@ -34,8 +34,8 @@ struct plx_correction_store {
     /* True if another correction than number *NUMBER shall be in force, of an earlier run or by a command: sets both. Sets
      * *ret_hold always: what is learned is only proposed. Called several times a second. NULL: nobody wants any. */
     bool (*wanted)(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold);
-    /* Keeps EVIDENCE and gives it a number, later than all before. */
-    int (*keep)(void *context, const struct plx_correction_evidence *evidence, uint32_t *ret_number);
+    /* Keeps EVIDENCE and returns its number, later than all before. */
+    uint32_t (*keep)(void *context, const struct plx_correction_evidence *evidence);
 };
 
 struct plx_learner;

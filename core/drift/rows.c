@@ -17,7 +17,7 @@
 #define SHARED_PX 0.006  /* standard deviation of what all matches may share */
 #define SIZE PLX_SOLVE_SIZE
 
-enum { PITCH, ROLL, BEND, SCALE, NUMBERS };
+enum { PITCH, ROLL, BEND, SCALE, NUMBERS = PLX_CORRECTION_ROW_NUMBERS }; /* as plx_correction_row_numbers */
 
 void plx_row_drift_init(struct plx_row_drift *drift, double focal_length)
 {
@@ -46,6 +46,8 @@ static bool in_part(const struct plx_row_drift *drift, enum plx_row_part part, i
         return i < drift->count / 2;
     case PLX_ROWS_NEW:
         return i >= drift->count / 2;
+    case PLX_ROWS_NEWEST:
+        return i >= drift->count - PLX_ROWS_NEWEST_COUNT;
     case PLX_ROWS_ALL:
         return true;
     default:
@@ -95,14 +97,6 @@ static double median_left(const struct plx_row_drift *drift, enum plx_row_part p
     return median(left, count);
 }
 
-static void numbers_of(const struct plx_correction *correction, double ret[NUMBERS])
-{
-    ret[PITCH] = (double)correction->pitch_rad;
-    ret[ROLL] = (double)correction->roll_rad;
-    ret[BEND] = (double)correction->bend_rad;
-    ret[SCALE] = (double)correction->scale;
-}
-
 double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part part, int quarter,
                             const struct plx_correction *number, int *ret_count)
 {
@@ -110,7 +104,7 @@ double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part
     double numbers[NUMBERS];
     int count = 0;
 
-    numbers_of(number, numbers);
+    plx_correction_row_numbers(number, numbers);
     for (int i = 0; i < drift->count; i++) {
         const struct plx_row_match *match = nth(drift, i);
         const int of = (match->x > 0 ? 1 : 0) + (match->y > 0 ? 2 : 0);

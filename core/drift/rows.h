@@ -32,8 +32,10 @@ struct plx_row_drift {
     struct plx_drift_info info; /* the last estimate */
 };
 
-/* Whose numbers are asked for: of the matches of one half, of all, of the older or the newer ones. */
-enum plx_row_part { PLX_ROWS_EVEN, PLX_ROWS_ODD, PLX_ROWS_ALL, PLX_ROWS_OLD, PLX_ROWS_NEW, PLX_ROW_PARTS };
+#define PLX_ROWS_NEWEST_COUNT 64
+
+/* Which matches are asked: one half, all, the older or the newer ones, the PLX_ROWS_NEWEST_COUNT newest. */
+enum plx_row_part { PLX_ROWS_EVEN, PLX_ROWS_ODD, PLX_ROWS_ALL, PLX_ROWS_OLD, PLX_ROWS_NEW, PLX_ROWS_NEWEST };
 
 void plx_row_drift_init(struct plx_row_drift *drift, double focal_length);
 

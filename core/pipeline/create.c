@@ -56,7 +56,6 @@ static int allocate_history(struct plx_pipeline *pipeline)
     return result;
 }
 
-/* All images of the rectified size. */
 /* The rectified right image, where it is no plane of the frame: the CPU reads it too. */
 static int allocate_right(struct plx_pipeline *pipeline)
 {
@@ -70,6 +69,7 @@ static int allocate_right(struct plx_pipeline *pipeline)
     return allocate(pipeline, LOCAL, bytes, NULL, &pipeline->right.data);
 }
 
+/* All images of the rectified size. */
 static int allocate_images(struct plx_pipeline *pipeline)
 {
     const struct plx_match *match = &pipeline->params.match;

@@ -144,10 +144,10 @@ static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_c
     return true;
 }
 
-static int keep(void *context, const struct plx_correction_evidence *evidence, uint32_t *ret_number)
+static uint32_t keep(void *context, const struct plx_correction_evidence *evidence)
 {
     struct history *history = context;
-    *ret_number = ++history->kept;
+    history->kept++;
     history->last_applied = evidence->applied;
     history->rows = evidence->drift.rows;
     history->rows_left = evidence->drift.rows_left;
@@ -156,7 +156,7 @@ static int keep(void *context, const struct plx_correction_evidence *evidence, u
         history->wanted = history->kept;
         history->correction = evidence->after;
     }
-    return 0;
+    return history->kept;
 }
 
 static void create(const struct plx_scene *scene, enum plx_correction_mode mode, struct history *history,

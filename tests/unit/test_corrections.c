@@ -146,7 +146,7 @@ static void the_service_follows_the_file(void **state)
     const struct plx_correction_store store = plx_corrections_store(&corrections);
     assert_false(store.wanted(store.context, &number, &correction, &hold));
     assert_false(hold);
-    assert_int_equal(store.keep(store.context, &e, &number), 0);
+    number = store.keep(store.context, &e);
     assert_int_equal(number, 1);
     snprintf(picture, sizeof picture, "%s.1.svg", path);
     assert_int_equal(access(picture, R_OK), 0);
@@ -170,9 +170,30 @@ static void the_service_follows_the_file(void **state)
     assert_false(store.wanted(store.context, &number, &correction, &hold));
     plx_corrections_open(&corrections, path, &base, "two");
     assert_false(store.wanted(store.context, &number, &correction, &hold));
-    assert_int_equal(store.keep(store.context, &e, &number), 0); /* begins anew, beside the old file */
+    assert_int_equal(store.keep(store.context, &e), 1); /* begins anew, beside the old file */
     snprintf(picture, sizeof picture, "%s.old", path);
     assert_int_equal(access(picture, R_OK), 0);
+}
+
+/* It is in force under a number, until the next restart. */
+static void without_a_file_it_counts_all_the_same(void **state)
+{
+    (void)state;
+    static struct plx_corrections corrections;
+    static const char *const paths[] = {"", "/nowhere/at/all.json"};
+    const struct plx_stereo_calibration base = calibration(500);
+    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction correction;
+    bool hold;
+
+    for (int i = 0; i < 2; i++) {
+        plx_corrections_open(&corrections, paths[i], &base, "one");
+        const struct plx_correction_store store = plx_corrections_store(&corrections);
+        uint32_t number = store.keep(store.context, &e);
+        assert_int_equal(number, 1);
+        assert_false(store.wanted(store.context, &number, &correction, &hold));
+        assert_int_equal(strstr(corrections.note.text, "is lost with the next restart") != NULL, i == 1);
+    }
 }
 
 int main(void)
@@ -182,6 +203,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(accept_and_undo, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_refused_with_its_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_service_follows_the_file, set_up, tear_down),
+        cmocka_unit_test(without_a_file_it_counts_all_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

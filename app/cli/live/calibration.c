@@ -16,10 +16,9 @@
 #include "app/exit.h"
 #include "app/service_config.h"
 #include "app/view/json.h"
-#include "core/base/text.h"
+#include "core/base/units.h"
 
 #define PROGRAM "parallax calibration"
-#define DEGREES 57.29577951308232
 
 enum action { SHOW, HISTORY, ACCEPT, UNDO, ACTIONS };
 
@@ -41,9 +40,10 @@ static void print_numbers(const struct plx_correction_history *history, const st
     const struct plx_drift_info *d = &entry->drift;
 
     printf("    pitch %.3f +- %.3f, roll %.3f +- %.3f, bend %.3f +- %.3f deg, scale %.4f +- %.4f\n",
-           (double)c->pitch_rad * DEGREES, (double)d->pitch_deviation_rad * DEGREES, (double)c->roll_rad * DEGREES,
-           (double)d->roll_deviation_rad * DEGREES, (double)c->bend_rad * DEGREES, (double)d->bend_deviation_rad * DEGREES,
-           (double)c->scale, (double)d->scale_deviation);
+           (double)c->pitch_rad * PLX_DEGREES_PER_RAD, (double)d->pitch_deviation_rad * PLX_DEGREES_PER_RAD,
+           (double)c->roll_rad * PLX_DEGREES_PER_RAD, (double)d->roll_deviation_rad * PLX_DEGREES_PER_RAD,
+           (double)c->bend_rad * PLX_DEGREES_PER_RAD, (double)d->bend_deviation_rad * PLX_DEGREES_PER_RAD, (double)c->scale,
+           (double)d->scale_deviation);
     printf("    rows %.2f -> %.2f px by %u matches\n", (double)d->rows, (double)d->rows_left, d->matches);
     if (c->columns != 0) {
         printf("    disparities %+.2f +- %.2f px: distances", (double)c->columns, (double)d->offset_deviation);

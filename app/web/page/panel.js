@@ -120,13 +120,13 @@ function showChart(id, height, { title, legend, xLabels, yLabels, drawn }) {
 const DRIFT_CURVES = [{ key: "rows", name: "rows", colour: "var(--accent)" }, { key: "rowsLeft", name: "rows left", colour: "var(--warn)" },
   { key: "offset", deviation: "offsetDeviation", name: "offset ± deviation", colour: "var(--good)" }];
 
-// Rows and offset are measured independently of each other.
-/* Which correction of the calibration is in force, and whether one waits. */
+// Which correction of the calibration is in force, and whether one waits.
 function correctionWords(correction) {
   const inForce = correction?.number ? `${correction.number} in force` : "none";
   return correction?.proposed_number ? `${inForce}; ${correction.proposed_number} is proposed` : inForce;
 }
 
+// Rows and offset are measured independently of each other.
 function driftSample(drift) {
   return { ...(drift?.matches ? { rows: drift.rows_px, rowsLeft: drift.rows_left_px } : {}),
     ...(drift?.offset_deviation_px > 0 ? { offset: drift.offset_px, offsetDeviation: drift.offset_deviation_px } : {}) };

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of a chessboard by a known camera, for tests of the calibration: with blur by sampling, and noise. */
+/* Pictures of a calibration board by a known camera, for tests of the calibration: with blur by sampling, and noise. */
 #ifndef PLX_TESTS_BOARD_RENDER_H
 #define PLX_TESTS_BOARD_RENDER_H
 
 #include <math.h>
 #include <stdint.h>
+
+#include <apriltag/apriltag.h>
+#include <apriltag/tag36h11.h>
 
 #include "app/calibrate/board.h"
 #include "core/base/image.h"
@@ -12,6 +15,14 @@
 #include "core/motion/pose.h"
 
 #define BOARD_SAMPLES 3 /* of a pixel, along rows and columns */
+#define CHESS(COLUMNS, ROWS, SQUARE_M)                                                                                         \
+    {                                                                                                                          \
+        COLUMNS, ROWS, SQUARE_M, PLX_BOARD_CHESS, 0                                                                            \
+    }
+#define TAGS(COLUMNS, ROWS, SIDE_M, GAP_M)                                                                                     \
+    {                                                                                                                          \
+        COLUMNS, ROWS, SIDE_M, PLX_BOARD_TAGS, GAP_M                                                                           \
+    }
 
 /* Uniform in LOW .. HIGH (Knuth's MMIX generator). */
 static inline double board_uniform(uint64_t *seed, double low, double high)
@@ -20,9 +31,50 @@ static inline double board_uniform(uint64_t *seed, double low, double high)
     return low + (high - low) * (double)(*seed >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* Grey value of the plane of the board at X, Y, in squares from the first inner corner: squares, a white margin, a wall. */
+/* Whether tag ID is black at X, Y, 0 .. 1 from its upper left corner, with a border of BITS: 1 as libapriltag draws it, or 2 as
+ * Kalibr does, upside down. */
+static inline bool board_tag_is_black(int id, int bits, double x, double y)
+{
+    static apriltag_family_t *family;
+    static image_u8_t *drawn[PLX_BOARD_MAX_TAGS * PLX_BOARD_MAX_TAGS];
+    if (!family)
+        family = tag36h11_create();
+    if (!drawn[id])
+        drawn[id] = apriltag_to_image(family, (uint32_t)id);
+    const int side = family->width_at_border, white = (family->total_width - side) / 2, wider = side + 2 * (bits - 1);
+    int column = (int)(x * wider) - (bits - 1), row = (int)(y * wider) - (bits - 1);
+    if (column < 0 || row < 0 || column >= side || row >= side)
+        return true;
+    if (bits == 2) {
+        column = side - 1 - column;
+        row = side - 1 - row;
+    }
+    return drawn[id]->buf[(row + white) * drawn[id]->stride + column + white] < 128;
+}
+
+/* Of boards of tags: Kalibr's, whose rows are numbered upwards, and which has small black squares between the tags. */
+static bool board_is_kalibrs;
+
+/* Grey value of a board of tags at X, Y, in tags from its upper left corner. */
+static inline double board_tag_colour(const struct plx_board *board, double x, double y)
+{
+    const double gap = board->gap_m / board->square_m, step = 1 + gap;
+    if (x < -2 * gap || y < -2 * gap || x > board->columns * step + gap || y > board->rows * step + gap)
+        return 110 + 30 * sin(3.1 * x) * cos(2.3 * y);
+    const double column = floor(x / step), row = floor(y / step), u = x - column * step, v = y - row * step;
+    if (board_is_kalibrs && u > 1 && v > 1)
+        return 35;
+    if (u > 1 || v > 1 || column < 0 || row < 0 || column >= board->columns || row >= board->rows)
+        return 215;
+    const int down = board_is_kalibrs ? board->rows - 1 - (int)row : (int)row;
+    return board_tag_is_black(down * board->columns + (int)column, board_is_kalibrs ? 2 : 1, u, v) ? 35 : 215;
+}
+
+/* Grey value of the plane of the board at X, Y, in squares from the first corner: squares, a white margin, a wall. */
 static inline double board_colour(const struct plx_board *board, double x, double y)
 {
+    if (board->kind == PLX_BOARD_TAGS)
+        return board_tag_colour(board, x, y);
     if (x < -2 || y < -2 || x > board->columns + 1 || y > board->rows + 1)
         return 110 + 30 * sin(3.1 * x) * cos(2.3 * y);
     if (x < -1 || y < -1 || x > board->columns || y > board->rows)

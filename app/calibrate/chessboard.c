@@ -28,10 +28,26 @@ static double reach(const struct plx_board *board, const double (*corner)[2], in
     return least;
 }
 
-/* Points, then grids around the strongest of them. Whole pixels. */
-static int find_at_size(const struct plx_image *grey, const struct plx_board *board, double (*ret_corner)[2])
+/* True if the grid is a whole board of BOARD's size, whose corners are copied. A board without columns gets the grid's size. */
+static bool accept(struct plx_board_grid *grid, const struct plx_image *grey, struct plx_board *board, double (*ret_corner)[2])
 {
-    const int most = board->columns > board->rows ? board->columns : board->rows;
+    struct plx_board size = *board;
+    if (size.columns == 0) {
+        size.columns = grid->right - grid->left + 1;
+        size.rows = grid->bottom - grid->top + 1;
+        if (size.columns < 3 || size.rows < 3)
+            return false;
+    }
+    if (!plx_board_grid_copy_out(grid, &size, ret_corner) || !plx_board_grid_is_chequered(grid, grey))
+        return false;
+    *board = size;
+    return true;
+}
+
+/* Points, then grids around the strongest of them. Whole pixels. */
+static int find_at_size(const struct plx_image *grey, struct plx_board *board, double (*ret_corner)[2])
+{
+    const int most = board->columns == 0 ? PLX_BOARD_MAX_SIDE - 2 : board->columns > board->rows ? board->columns : board->rows;
     int result = PLX_ERR_NOT_FOUND;
     struct plx_corner_point *point = malloc(PLX_CORNER_POINTS * sizeof *point);
     struct plx_board_grid *grid = malloc(sizeof *grid);
@@ -49,7 +65,7 @@ static int find_at_size(const struct plx_image *grey, const struct plx_board *bo
             continue;
         plx_board_grid_grow(grid, most + 2);
         plx_board_grid_trim(grid);
-        if (plx_board_grid_copy_out(grid, board, ret_corner) && plx_board_grid_is_chequered(grid, grey)) {
+        if (accept(grid, grey, board, ret_corner)) {
             result = 0;
             break;
         }
@@ -79,7 +95,7 @@ static int halve(const struct plx_image *grey, struct plx_image *ret)
 }
 
 /* In GREY, else in its half, and so on: large squares and blur become small and sharp. */
-static int find_in_pyramid(const struct plx_image *grey, const struct plx_board *board, double (*ret_corner)[2])
+static int find_in_pyramid(const struct plx_image *grey, struct plx_board *board, double (*ret_corner)[2])
 {
     struct plx_image half;
     int result = find_at_size(grey, board, ret_corner);
@@ -120,10 +136,11 @@ static bool is_even(const struct plx_board *board, const double (*corner)[2])
 int plx_chessboard_find(const struct plx_image *grey, const struct plx_board *board, double (*ret_corner)[2])
 {
     const int corners = plx_board_corners(board);
+    struct plx_board same = *board;
     double(*found)[2] = calloc((size_t)corners, sizeof *found);
     if (!found)
         return PLX_ERR_NOMEM;
-    int result = find_in_pyramid(grey, board, found);
+    int result = find_in_pyramid(grey, &same, found);
     for (int k = 0; k < corners && result == 0; k++) {
         const int radius = (int)(0.4 * reach(board, (const double(*)[2])found, k));
         memcpy(ret_corner[k], found[k], sizeof found[k]);
@@ -132,6 +149,19 @@ int plx_chessboard_find(const struct plx_image *grey, const struct plx_board *bo
     free(found);
     if (result == 0 && !is_even(board, (const double(*)[2])ret_corner))
         result = PLX_ERR_NOT_FOUND;
+    return result;
+}
+
+int plx_chessboard_measure(const struct plx_image *grey, struct plx_board *ret_board)
+{
+    struct plx_board board = {.columns = 0};
+    double(*found)[2] = calloc((size_t)PLX_BOARD_MAX_SIDE * PLX_BOARD_MAX_SIDE, sizeof *found);
+    if (!found)
+        return PLX_ERR_NOMEM;
+    const int result = find_in_pyramid(grey, &board, found);
+    free(found);
+    if (result == 0)
+        *ret_board = board;
     return result;
 }
 

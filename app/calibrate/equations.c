@@ -116,6 +116,8 @@ double plx_rig_cost(const struct plx_rig_problem *problem)
     for (int p = 0; p < problem->pairs; p++)
         for (int eye = 0; eye < PLX_EYES; eye++)
             for (int k = 0; k < plx_board_corners(problem->board); k++) {
+                if (!plx_rig_is_found(problem, p, (enum plx_eye)eye, k))
+                    continue;
                 if (!plx_rig_look(problem, p, (enum plx_eye)eye, k, &corner))
                     return INFINITY;
                 cost += cost_of(problem, corner.residual);
@@ -160,7 +162,8 @@ void plx_rig_build(struct plx_rig_problem *problem)
     for (int p = 0; p < problem->pairs; p++)
         for (int eye = 0; eye < PLX_EYES; eye++)
             for (int k = 0; k < plx_board_corners(problem->board); k++)
-                if (plx_rig_look(problem, p, (enum plx_eye)eye, k, &corner))
+                if (plx_rig_is_found(problem, p, (enum plx_eye)eye, k) &&
+                    plx_rig_look(problem, p, (enum plx_eye)eye, k, &corner))
                     add_corner(problem, p, (enum plx_eye)eye, &corner);
 }
 

@@ -31,6 +31,11 @@ struct plx_rig_corner {
     double residual[2];
 };
 
+static inline bool plx_rig_is_found(const struct plx_rig_problem *problem, int p, enum plx_eye eye, int k)
+{
+    return plx_board_is_found(problem->pair[p].corner[eye][k]);
+}
+
 /* Corner K of pair P as EYE would see it, and its difference from where it was found. False if it is not in front of the
  * camera. */
 bool plx_rig_look(const struct plx_rig_problem *problem, int p, enum plx_eye eye, int k, struct plx_rig_corner *ret);

@@ -10,12 +10,16 @@
 
 #define UNKNOWNS 8
 
-/* Board (in squares) to picture, whose coordinates are (u - width / 2) / width, (v - height / 2) / width; H[8] = 1. */
+/* Board (in squares or tags) to picture, whose coordinates are (u - width / 2) / width, (v - height / 2) / width; H[8] = 1. */
 static int find_homography(const struct plx_board *board, const double (*corner)[2], int width, int height, double ret_h[9])
 {
     double a[UNKNOWNS * UNKNOWNS] = {0}, b[UNKNOWNS] = {0};
     for (int k = 0; k < plx_board_corners(board); k++) {
-        const double x = k % board->columns, y = k / board->columns;
+        if (!plx_board_is_found(corner[k]))
+            continue;
+        double point[3];
+        plx_board_point(board, k, point);
+        const double x = point[0] / board->square_m, y = point[1] / board->square_m;
         const double u = (corner[k][0] - width / 2.0) / width, v = (corner[k][1] - height / 2.0) / width;
         const double row[2][UNKNOWNS] = {{x, y, 1, 0, 0, 0, -u * x, -u * y}, {0, 0, 0, x, y, 1, -v * x, -v * y}};
         const double value[2] = {u, v};

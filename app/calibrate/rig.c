@@ -119,15 +119,19 @@ static int by_value(const void *a, const void *b)
  * Corners beyond are wrong; nearer ones are not, for on real boards their errors have longer tails than noise. */
 static int find_huber(struct plx_rig_problem *problem)
 {
-    const int corners = plx_board_corners(problem->board), count = problem->pairs * PLX_EYES * corners;
-    double *distance = malloc((size_t)count * sizeof *distance);
+    const int corners = plx_board_corners(problem->board), all = problem->pairs * PLX_EYES * corners;
+    int count = 0;
+    double *distance = malloc((size_t)all * sizeof *distance);
     if (!distance)
         return PLX_ERR_NOMEM;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < all; i++) {
+        const int p = i / (PLX_EYES * corners), k = i % corners;
+        const enum plx_eye eye = (enum plx_eye)(i / corners % PLX_EYES);
         struct plx_rig_corner corner;
-        const bool seen =
-            plx_rig_look(problem, i / (PLX_EYES * corners), (enum plx_eye)(i / corners % PLX_EYES), i % corners, &corner);
-        distance[i] = seen ? hypot(corner.residual[0], corner.residual[1]) : INFINITY;
+        if (!plx_rig_is_found(problem, p, eye, k))
+            continue;
+        const bool seen = plx_rig_look(problem, p, eye, k, &corner);
+        distance[count++] = seen ? hypot(corner.residual[0], corner.residual[1]) : INFINITY;
     }
     qsort(distance, (size_t)count, sizeof *distance, by_value);
     problem->huber_px = fmax(HUBER_SIGMAS * distance[count / 2] / 1.1774, LEAST_HUBER_PX);
@@ -170,19 +174,25 @@ static void find_rms(const struct plx_rig_problem *problem, struct plx_rig_fit *
 {
     const int corners = plx_board_corners(problem->board);
     double all = 0;
+    int all_found = 0;
     for (int p = 0; p < problem->pairs; p++)
         for (int eye = 0; eye < PLX_EYES; eye++) {
             double sum = 0;
+            int found = 0;
             struct plx_rig_corner corner;
             for (int k = 0; k < corners; k++) {
+                if (!plx_rig_is_found(problem, p, (enum plx_eye)eye, k))
+                    continue;
                 plx_rig_look(problem, p, (enum plx_eye)eye, k, &corner);
                 sum += corner.residual[0] * corner.residual[0] + corner.residual[1] * corner.residual[1];
+                found++;
             }
             if (ret_pair_rms)
-                ret_pair_rms[p][eye] = sqrt(sum / corners);
+                ret_pair_rms[p][eye] = sqrt(sum / found);
             all += sum;
+            all_found += found;
         }
-    fit->rms_px = sqrt(all / (problem->pairs * PLX_EYES * corners));
+    fit->rms_px = sqrt(all / all_found);
 }
 
 static int check(const struct plx_board *board, int pairs, const struct plx_rig_options *options,
@@ -191,11 +201,10 @@ static int check(const struct plx_board *board, int pairs, const struct plx_rig_
     if (pairs < PLX_RIG_MIN_PAIRS || pairs > PLX_RIG_MAX_PAIRS)
         return plx_fail(message, PLX_ERR_RANGE, "%d pairs show the board; expected %d to %d", pairs, PLX_RIG_MIN_PAIRS,
                         PLX_RIG_MAX_PAIRS);
-    if (board->columns < 3 || board->rows < 3 || board->columns > PLX_BOARD_MAX_SIDE || board->rows > PLX_BOARD_MAX_SIDE ||
-        !(board->square_m > 0))
+    if (!plx_board_is_valid(board))
         return plx_fail(message, PLX_ERR_RANGE,
-                        "a board of %d x %d corners with squares of %g m; expected 3 to %d corners a side", board->columns,
-                        board->rows, board->square_m, PLX_BOARD_MAX_SIDE);
+                        "a board of %d x %d with squares of %g m; expected 3 to %d corners a side, or 2 to %d tags",
+                        board->columns, board->rows, board->square_m, PLX_BOARD_MAX_SIDE, PLX_BOARD_MAX_TAGS);
     if (options->width < 16 || options->height < 16 || options->width > PLX_MAX_SIDE || options->height > PLX_MAX_SIDE)
         return plx_fail(message, PLX_ERR_RANGE, "pictures of %d x %d pixels; expected 16 to %d", options->width,
                         options->height, PLX_MAX_SIDE);

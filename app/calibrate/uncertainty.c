@@ -97,7 +97,8 @@ static double distance_sigma(const struct plx_rig_problem *problem, const double
 int plx_rig_uncertainty(struct plx_rig_problem *problem, double (*l)[PLX_RIG_POSE * PLX_RIG_POSE], struct plx_rig_fit *fit,
                         struct plx_error_message *message)
 {
-    const int n = problem->parameters, corners = plx_board_corners(problem->board);
+    const int n = problem->parameters;
+    int found = 0;
     const double *t = problem->rig.right_from_left.translation, baseline = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
     double s[N * N], b[N], along[N] = {0};
     plx_rig_build(problem);
@@ -105,8 +106,9 @@ int plx_rig_uncertainty(struct plx_rig_problem *problem, double (*l)[PLX_RIG_POS
         return plx_fail(
             message, PLX_ERR_FORMAT,
             "the boards do not determine the cameras; tilt the board more, and move it to all parts of both pictures");
-    const double variance =
-        plx_rig_cost(problem) / (2.0 * problem->pairs * PLX_EYES * corners - n - PLX_RIG_POSE * problem->pairs);
+    for (int p = 0; p < problem->pairs; p++)
+        found += plx_board_found(problem->board, &problem->pair[p]);
+    const double variance = plx_rig_cost(problem) / (2.0 * found - n - PLX_RIG_POSE * problem->pairs);
     for (int a = 0; a < n; a++) {
         double unit[N] = {0};
         unit[a] = 1;

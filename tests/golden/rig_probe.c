@@ -19,7 +19,7 @@ static void print(const char *name, const double *value, int count)
 
 int main(void)
 {
-    struct plx_board board;
+    struct plx_board board = {.kind = PLX_BOARD_CHESS};
     struct plx_rig_options options;
     struct plx_rig_fit fit;
     struct plx_error_message message;

@@ -22,7 +22,7 @@
 #define BASELINE 0.1
 
 static char directory[] = "/tmp/plx-calibrate-XXXXXX";
-static const struct plx_board board = {9, 6, 0.03};
+static const struct plx_board board = CHESS(9, 6, 0.03);
 static const struct plx_camera cameras[PLX_EYES] = {
     {WIDTH, HEIGHT, 520, 522, 315, 236, PLX_DISTORTION_PLUMB_BOB, {-0.2, 0.05, 0.0005, -0.0005}},
     {WIDTH, HEIGHT, 525, 523, 326, 244, PLX_DISTORTION_PLUMB_BOB, {-0.18, 0.04, -0.0003, 0.0004}}};
@@ -37,17 +37,18 @@ static const char *path_of(const char *name)
     return here;
 }
 
+/* A whole chessboard, or most of the tags. */
 static bool is_seen(const struct plx_board *seen, const struct plx_pose *pose, const struct plx_camera *camera)
 {
+    int inside = 0;
     for (int k = 0; k < plx_board_corners(seen); k++) {
         double point[3], in[3], u, v;
         plx_board_point(seen, k, point);
         plx_pose_apply(pose, point, in);
         plx_camera_project(camera, in[0] / in[2], in[1] / in[2], &u, &v);
-        if (!(u > 15 && v > 15 && u < WIDTH - 16 && v < HEIGHT - 16))
-            return false;
+        inside += u > 15 && v > 15 && u < WIDTH - 16 && v < HEIGHT - 16;
     }
-    return true;
+    return inside >= plx_board_corners(seen) * (seen->kind == PLX_BOARD_CHESS ? 1 : 0.7);
 }
 
 /* TILT: the most that the board turns about its sides, radians. */
@@ -56,7 +57,10 @@ static void random_pair(const struct plx_board *seen, double tilt, uint64_t *see
     do {
         const double turn[3] = {board_uniform(seed, -tilt, tilt), board_uniform(seed, -tilt, tilt),
                                 board_uniform(seed, -0.4, 0.4)};
-        const double middle[3] = {-0.015 * (seen->columns - 1), -0.015 * (seen->rows - 1), 0};
+        double middle[3];
+        plx_board_point(seen, plx_board_corners(seen) - (seen->kind == PLX_BOARD_CHESS ? 1 : 3), middle); /* the far end */
+        for (int i = 0; i < 3; i++)
+            middle[i] *= -0.5;
         const double depth = board_uniform(seed, 0.35, 0.7);
         plx_mat3_from_vector(turn, ret[PLX_LEFT].rotation);
         plx_mat3_apply(ret[PLX_LEFT].rotation, middle, ret[PLX_LEFT].translation);
@@ -145,15 +149,15 @@ static int remove_all(void **state)
     return system(line);
 }
 
-static void assert_finds_the_camera(const char *folder, const char *size, const char *found)
+static void assert_finds_the_camera(const char *folder, const char *kind, const char *size, const char *square,
+                                    const char *found)
 {
     const char *output = path_of("stereo.yaml");
     struct command command;
     struct plx_stereo_calibration got;
     struct plx_error_message message;
     const struct plx_calibration_options options = {.scale = 1, .width = WIDTH, .height = HEIGHT};
-    command_run(&command,
-                (const char *const[]){"calibrate", folder, "--board", size, "--square", "0.03", "--output", output, NULL});
+    command_run(&command, (const char *const[]){"calibrate", folder, kind, size, "--square", square, "--output", output, NULL});
     if (command.code != 0)
         fail_msg("%s", command.err);
     assert_non_null(strstr(command.out, found));
@@ -182,16 +186,39 @@ static void assert_finds_the_camera(const char *folder, const char *size, const 
 static void it_finds_the_camera(void **state)
 {
     (void)state;
-    assert_finds_the_camera(directory, "9x6", "14 of 15 pairs show the whole board");
+    assert_finds_the_camera(directory, "--board", "9x6", "0.03",
+                            "14 of 15 pairs show it in both pictures; in 1 neither picture shows it");
 }
 
 /* Such a board looks the same in four turns, and each eye may begin at another corner. */
 static void it_finds_the_camera_by_a_square_board(void **state)
 {
     (void)state;
-    const struct recording recording = {.name = "square", .board = {7, 7, 0.03}, .pairs = PAIRS, .tilt = 0.7};
+    const struct recording recording = {.name = "square", .board = CHESS(7, 7, 0.03), .pairs = PAIRS, .tilt = 0.7};
     draw_recording(&recording);
-    assert_finds_the_camera(path_of("square"), "7x7", "pairs show the whole board");
+    assert_finds_the_camera(path_of("square"), "--board", "7x7", "0.03", "14 of 14 pairs show it in both pictures\n");
+}
+
+/* Of tags a part suffices, as the edges of pictures show. */
+static void it_finds_the_camera_by_tags(void **state)
+{
+    (void)state;
+    const struct recording recording = {.name = "tags", .board = TAGS(4, 3, 0.05, 0.015), .pairs = PAIRS, .tilt = 0.7};
+    draw_recording(&recording);
+    assert_finds_the_camera(path_of("tags"), "--tags", "4x3", "0.05", "14 of 14 pairs");
+}
+
+static void tags_tell_a_camera_that_is_upside_down(void **state)
+{
+    (void)state;
+    const struct recording recording = {
+        .name = "turned", .board = TAGS(4, 3, 0.05, 0.015), .pairs = 6, .tilt = 0.7, .right_upside_down = true};
+    struct command command;
+    draw_recording(&recording);
+    command_run(&command, (const char *const[]){"calibrate", path_of("turned"), "--tags", "4x3", "--square", "0.05", NULL});
+    assert_int_equal(command.code, PLX_EXIT_DATA);
+    assert_non_null(strstr(command.err, "the right camera stands upside down"));
+    command_free(&command);
 }
 
 /* A recording that gives no camera is refused with its cause, and the calibration of before stays. */
@@ -202,12 +229,12 @@ static void a_bad_recording_is_refused(void **state)
         struct recording recording;
         const char *said;
     } cases[] = {
-        {{.name = "frontal", .board = {9, 6, 0.03}, .pairs = 6, .tilt = 0}, "was the board hardly tilted?"},
-        {{.name = "upside", .board = {9, 6, 0.03}, .pairs = 6, .tilt = 0.7, .right_upside_down = true},
-         "one camera stands upside down"},
-        {{.name = "late", .board = {9, 6, 0.03}, .pairs = 6, .tilt = 0.7, .right_late = true},
+        {{.name = "frontal", .board = CHESS(9, 6, 0.03), .pairs = 6, .tilt = 0}, "was the board hardly tilted?"},
+        {{.name = "upside", .board = CHESS(9, 6, 0.03), .pairs = 6, .tilt = 0.7, .right_upside_down = true},
+         "the right camera stands upside down"},
+        {{.name = "late", .board = CHESS(9, 6, 0.03), .pairs = 6, .tilt = 0.7, .right_late = true},
          "are both pictures of a pair taken at the same time"},
-        {{.name = "still", .board = {9, 6, 0.03}, .pairs = 6, .tilt = 0.7, .still = true},
+        {{.name = "still", .board = CHESS(9, 6, 0.03), .pairs = 6, .tilt = 0.7, .still = true},
          "all 6 pairs show the board at one place"},
     };
     char output[128];
@@ -254,7 +281,7 @@ static double number_of(const cJSON *json, const char *name)
 static void pairs_that_are_held_out_judge_it(void **state)
 {
     (void)state;
-    const struct recording few = {.name = "few", .board = {9, 6, 0.03}, .pairs = 5, .tilt = 0.7};
+    const struct recording few = {.name = "few", .board = CHESS(9, 6, 0.03), .pairs = 5, .tilt = 0.7};
     cJSON *json = calibrate_json(directory);
     print_message("    rows %.3f px, held out %.3f px\n", number_of(json, "rows_px"), number_of(json, "rows_held_out_px"));
     assert_true(number_of(json, "rows_held_out_px") > number_of(json, "rows_px"));
@@ -281,8 +308,11 @@ static void what_is_wrong_is_said(void **state)
         {{"--square", "0.03"}, "--board: \"\"; expected the inner corners", PLX_EXIT_USAGE},
         {{"--square", "0.03", "--board", "9"}, "--board: \"9\"", PLX_EXIT_USAGE},
         {{"--square", "0.03", "--board", "9x600"}, "--board: \"9x600\"", PLX_EXIT_USAGE},
+        {{"--square", "0.03", "--tags", "1x6"}, "--tags: \"1x6\"; expected the tags along both sides", PLX_EXIT_USAGE},
+        {{"--square", "0.03", "--board", "9x6", "--tags", "6x6"}, "exclude each other", PLX_EXIT_USAGE},
+        {{"--square", "0.03", "--board", "9x6", "--gap", "0.1"}, "--gap is for --tags", PLX_EXIT_USAGE},
         {{"--square", "0.03", "--board", "9x6", "--model", "thin"}, "--model: \"thin\"", PLX_EXIT_USAGE},
-        {{"--square", "0.03", "--board", "10x7"}, "0 of 15 pairs show the whole board", PLX_EXIT_DATA},
+        {{"--square", "0.03", "--board", "10x7"}, "they show a board of 9 x 6 inner corners", PLX_EXIT_DATA},
         {{"--square", "0.03", "--board", "9x6", "--output", "/nowhere/at/all.yaml"},
          "/nowhere/at/all.yaml: cannot be written",
          0},
@@ -301,8 +331,9 @@ static void what_is_wrong_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_finds_the_camera),        cmocka_unit_test(it_finds_the_camera_by_a_square_board),
-        cmocka_unit_test(a_bad_recording_is_refused), cmocka_unit_test(pairs_that_are_held_out_judge_it),
+        cmocka_unit_test(it_finds_the_camera),         cmocka_unit_test(it_finds_the_camera_by_a_square_board),
+        cmocka_unit_test(it_finds_the_camera_by_tags), cmocka_unit_test(tags_tell_a_camera_that_is_upside_down),
+        cmocka_unit_test(a_bad_recording_is_refused),  cmocka_unit_test(pairs_that_are_held_out_judge_it),
         cmocka_unit_test(what_is_wrong_is_said),
     };
     return cmocka_run_group_tests(tests, draw, remove_all);

@@ -69,7 +69,7 @@ static double error_of(const struct plx_board *board, const struct plx_pose *pos
 static void all_boards_are_found(void **state)
 {
     (void)state;
-    static const struct plx_board boards[] = {{9, 6, 0.03}, {8, 5, 0.04}, {6, 9, 0.03}, {7, 6, 0.035}};
+    static const struct plx_board boards[] = {CHESS(9, 6, 0.03), CHESS(8, 5, 0.04), CHESS(6, 9, 0.03), CHESS(7, 6, 0.035)};
     static double corner[PLX_BOARD_MAX_SIDE * PLX_BOARD_MAX_SIDE][2];
     int found = 0;
     double sum = 0;
@@ -95,7 +95,7 @@ static void none_where_none_is(void **state)
 {
     (void)state;
     static double corner[9 * 6][2];
-    const struct plx_board board = {9, 6, 0.03}, larger = {10, 7, 0.027};
+    const struct plx_board board = CHESS(9, 6, 0.03), larger = CHESS(10, 7, 0.027);
     struct plx_pose pose;
     memset(pixels, 0, sizeof pixels);
     assert_int_equal(plx_chessboard_find(&picture, &board, corner), PLX_ERR_NOT_FOUND);
@@ -128,7 +128,7 @@ static void small_and_odd_pictures(void **state)
 {
     (void)state;
     static double corner[9 * 6][2];
-    const struct plx_board board = {9, 6, 0.03};
+    const struct plx_board board = CHESS(9, 6, 0.03);
     static const int sizes[][2] = {{1, 1}, {2, 7}, {7, 2}, {18, 18}, {19, 477}, {513, 21}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const struct plx_image small = {pixels, sizes[i][0], sizes[i][1], WIDTH, PLX_U8};
@@ -140,7 +140,7 @@ static void small_and_odd_pictures(void **state)
 static void the_other_eye_gets_the_same_order(void **state)
 {
     (void)state;
-    static const struct plx_board boards[] = {{4, 3, 0.03}, {4, 4, 0.03}};
+    static const struct plx_board boards[] = {CHESS(4, 3, 0.03), CHESS(4, 4, 0.03)};
     for (int b = 0; b < 2; b++)
         for (int quarters = 0; quarters < 4; quarters += 2 - b) {
             const int columns = 4, rows = boards[b].rows, count = columns * rows;

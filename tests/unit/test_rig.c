@@ -12,6 +12,7 @@
 #include "app/calibrate/rig.h"
 #include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
+#include "tests/board_render.h"
 #include "tests/cmocka.h"
 
 #define WIDTH 640
@@ -20,7 +21,7 @@
 #define RIGS 40
 #define NOISE_PX 0.05
 
-static const struct plx_board board = {9, 6, 0.03};
+static const struct plx_board board = CHESS(9, 6, 0.03);
 enum { CORNERS = 9 * 6 };
 
 static uint64_t seed = 1;
@@ -276,7 +277,7 @@ static void what_cannot_be_solved_is_said(void **state)
 {
     (void)state;
     const struct plx_rig_options options = {WIDTH, HEIGHT, PLX_DISTORTION_PLUMB_BOB};
-    const struct plx_board no_board = {2, 6, 0.03}, no_size = {9, 6, 0};
+    const struct plx_board no_board = CHESS(2, 6, 0.03), no_size = CHESS(9, 6, 0);
     struct plx_error_message message;
     struct plx_rig_fit fit;
     struct plx_rig truth;

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/calibrate/tags.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <apriltag/apriltag.h>
+#include <apriltag/tag36h11.h>
+
+#include <parallax/error.h>
+
+#include "app/calibrate/corner_points.h"
+
+#define FAMILIES 2
+#define KALIBR 1          /* the family with a border of two bits */
+#define KALIBR_BORDER 0.2 /* of a tag's side */
+#define REFINED 0.8       /* of the border's width, by which a corner is refined */
+#define MAX_RADIUS 11     /* px, that a corner is refined by */
+#define MIN_TAGS 4        /* then the picture shows how the grid lies */
+#define MIN_SIDE 32       /* px of a picture: smaller ones show no grid */
+#define MIN_AREA 1e-3     /* of the square of the grid's step: else the tags lie in one line */
+
+struct plx_tags {
+    apriltag_detector_t *detector;
+    apriltag_family_t *family[FAMILIES];
+};
+
+struct found {
+    int id;
+    bool is_doubtful;
+    double centre[2], corner[4][2]; /* against the clock, from any corner on */
+};
+
+/* Picture from grid: u = a[0] column + a[1] row + a[2], v likewise. */
+struct layout {
+    double u[3], v[3];
+};
+
+int plx_tags_create(struct plx_tags **ret_tags)
+{
+    struct plx_tags *tags = calloc(1, sizeof *tags);
+    if (!tags)
+        return PLX_ERR_NOMEM;
+    tags->detector = apriltag_detector_create();
+    for (int i = 0; i < FAMILIES; i++)
+        tags->family[i] = tag36h11_create();
+    if (!tags->detector || !tags->family[0] || !tags->family[KALIBR]) {
+        plx_tags_destroy(tags);
+        return PLX_ERR_NOMEM;
+    }
+    tags->family[KALIBR]->width_at_border += 2;
+    tags->family[KALIBR]->total_width += 2;
+    for (uint32_t bit = 0; bit < tags->family[KALIBR]->nbits; bit++) {
+        tags->family[KALIBR]->bit_x[bit]++;
+        tags->family[KALIBR]->bit_y[bit]++;
+    }
+    tags->detector->quad_decimate = 1;
+    for (int i = 0; i < FAMILIES; i++)
+        apriltag_detector_add_family_bits(tags->detector, tags->family[i], 1);
+    *ret_tags = tags;
+    return 0;
+}
+
+void plx_tags_destroy(struct plx_tags *tags)
+{
+    if (!tags)
+        return;
+    if (tags->detector)
+        apriltag_detector_destroy(tags->detector);
+    for (int i = 0; i < FAMILIES; i++)
+        if (tags->family[i])
+            tag36h11_destroy(tags->family[i]);
+    free(tags);
+}
+
+/* libapriltag counts pixels from the corner of the first, we from its centre. */
+static struct found from_detection(const apriltag_detection_t *detection)
+{
+    struct found tag = {.id = detection->id};
+    for (int i = 0; i < 2; i++) {
+        tag.centre[i] = detection->c[i] - 0.5;
+        for (int k = 0; k < 4; k++)
+            tag.corner[k][i] = detection->p[k][i] - 0.5;
+    }
+    return tag;
+}
+
+static bool is_at_one_place(const struct found *a, const struct found *b)
+{
+    return hypot(a->centre[0] - b->centre[0], a->centre[1] - b->centre[1]) <
+           hypot(a->centre[0] - a->corner[0][0], a->centre[1] - a->corner[0][1]);
+}
+
+/* The tags of BOARD in GREY, of FAMILY alone unless it is NULL. One tag may be read with both borders; a number at two places
+ * is not known. Returns how many. */
+static int detect(const struct plx_tags *tags, const struct plx_image *grey, const struct plx_board *board,
+                  const apriltag_family_t *family, struct found *found)
+{
+    image_u8_t image = {.width = grey->width, .height = grey->height, .stride = (int32_t)grey->pitch, .buf = grey->data};
+    zarray_t *detections = apriltag_detector_detect(tags->detector, &image);
+    int count = 0, known = 0;
+    for (int i = 0; i < zarray_size(detections); i++) {
+        const apriltag_detection_t *detection;
+        int same = 0;
+        zarray_get(detections, i, &detection);
+        if (detection->id >= board->columns * board->rows || (family && detection->family != family))
+            continue;
+        const struct found tag = from_detection(detection);
+        while (same < count && found[same].id != tag.id)
+            same++;
+        if (same == count)
+            found[count++] = tag;
+        else if (!is_at_one_place(&found[same], &tag))
+            found[same].is_doubtful = true;
+    }
+    apriltag_detections_destroy(detections);
+    for (int i = 0; i < count; i++)
+        if (!found[i].is_doubtful)
+            found[known++] = found[i];
+    return known;
+}
+
+/* GREY with each pixel as bright as the brightest around it; tightly packed. */
+static void brighten(const struct plx_image *grey, uint8_t *ret)
+{
+    for (int y = 0; y < grey->height; y++)
+        for (int x = 0; x < grey->width; x++) {
+            uint8_t most = 0;
+            for (int v = y > 0 ? y - 1 : 0; v <= y + 1 && v < grey->height; v++)
+                for (int u = x > 0 ? x - 1 : 0; u <= x + 1 && u < grey->width; u++) {
+                    const uint8_t value = ((const uint8_t *)plx_row(grey, v))[u];
+                    most = value > most ? value : most;
+                }
+            ret[y * grey->width + x] = most;
+        }
+}
+
+/* Moves the corners to where the edges of tag and small square cross: no other edge is nearer than the border's width. */
+static void refine(const struct plx_image *grey, const struct plx_board *board, struct found *tag)
+{
+    double side = INFINITY;
+    for (int k = 0; k < 4; k++) {
+        const double *here = tag->corner[k], *next = tag->corner[(k + 1) % 4];
+        side = fmin(side, hypot(next[0] - here[0], next[1] - here[1]));
+    }
+    const int radius = (int)(REFINED * side * fmin(KALIBR_BORDER, board->gap_m / board->square_m));
+    for (int k = 0; k < 4; k++)
+        plx_corner_point_refine(grey, radius < 2 ? 2 : radius > MAX_RADIUS ? MAX_RADIUS : radius, tag->corner[k]);
+}
+
+/* Small black squares join the corners of Kalibr's tags, which blur makes one shape of: a white that has grown by a pixel parts
+ * them. Their corners are those of a chessboard. Returns how many tags. */
+static int detect_joined(const struct plx_tags *tags, const struct plx_image *grey, const struct plx_board *board,
+                         struct found *found)
+{
+    uint8_t *data = malloc((size_t)grey->width * (size_t)grey->height);
+    if (!data)
+        return PLX_ERR_NOMEM;
+    brighten(grey, data);
+    const struct plx_image parted = {data, grey->width, grey->height, (size_t)grey->width, PLX_U8};
+    const int count = detect(tags, &parted, board, tags->family[KALIBR], found);
+    free(data);
+    for (int i = 0; i < count; i++)
+        refine(grey, board, &found[i]);
+    return count;
+}
+
+/* The affine map that carries the grid's numbers to the tags' centres, by least squares. False if they lie in one line. */
+static bool fit(const struct found *found, int count, const struct plx_board *board, struct layout *ret)
+{
+    double mean[4] = {0}, cc = 0, cr = 0, rr = 0, with[2][2] = {{0}};
+    for (int i = 0; i < count; i++) {
+        const double value[4] = {found[i].id % board->columns, found[i].id / board->columns, found[i].centre[0],
+                                 found[i].centre[1]};
+        for (int j = 0; j < 4; j++)
+            mean[j] += value[j] / count;
+    }
+    for (int i = 0; i < count; i++) {
+        const double column = found[i].id % board->columns - mean[0], row = found[i].id / board->columns - mean[1];
+        cc += column * column;
+        cr += column * row;
+        rr += row * row;
+        for (int j = 0; j < 2; j++) {
+            with[j][0] += column * (found[i].centre[j] - mean[2 + j]);
+            with[j][1] += row * (found[i].centre[j] - mean[2 + j]);
+        }
+    }
+    const double determinant = cc * rr - cr * cr;
+    if (!(determinant > 1e-9))
+        return false;
+    for (int j = 0; j < 2; j++) {
+        double *line = j == 0 ? ret->u : ret->v;
+        line[0] = (rr * with[j][0] - cr * with[j][1]) / determinant;
+        line[1] = (cc * with[j][1] - cr * with[j][0]) / determinant;
+        line[2] = mean[2 + j] - line[0] * mean[0] - line[1] * mean[1];
+    }
+    const double area = ret->u[0] * ret->v[1] - ret->u[1] * ret->v[0];
+    return fabs(area) > MIN_AREA * (ret->u[0] * ret->u[0] + ret->v[0] * ret->v[0]);
+}
+
+/* By how many corners the tags are turned on the board, 0 .. 3, where DOWN is 1 if the numbers of the rows grow downwards. */
+static int find_turn(const struct found *found, int count, const struct plx_board *board, const struct layout *layout, int down)
+{
+    const double half = board->square_m / (board->square_m + board->gap_m) / 2;
+    double least = INFINITY;
+    int best = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        double sum = 0;
+        for (int i = 0; i < count; i++)
+            for (int k = 0; k < 4; k++) {
+                const double across = k == 1 || k == 2 ? half : -half, along = (k < 2 ? half : -half) * down;
+                const double *corner = found[i].corner[(k + turn) % 4];
+                const double du = corner[0] - found[i].centre[0] - layout->u[0] * across - layout->u[1] * along;
+                const double dv = corner[1] - found[i].centre[1] - layout->v[0] * across - layout->v[1] * along;
+                sum += du * du + dv * dv;
+            }
+        if (sum < least) {
+            least = sum;
+            best = turn;
+        }
+    }
+    return best;
+}
+
+static int place(const struct found *found, int count, const struct plx_board *board, double (*ret_corner)[2])
+{
+    struct layout layout;
+    if (count < MIN_TAGS || !fit(found, count, board, &layout))
+        return PLX_ERR_NOT_FOUND;
+    const int down = layout.u[0] * layout.v[1] - layout.u[1] * layout.v[0] > 0 ? 1 : -1;
+    const int turn = find_turn(found, count, board, &layout, down);
+    for (int k = 0; k < plx_board_corners(board); k++)
+        ret_corner[k][0] = ret_corner[k][1] = NAN;
+    for (int i = 0; i < count; i++) {
+        const int row = found[i].id / board->columns, column = found[i].id % board->columns;
+        double(*corner)[2] = ret_corner + 4 * ((down > 0 ? row : board->rows - 1 - row) * board->columns + column);
+        for (int k = 0; k < 4; k++)
+            memcpy(corner[k], found[i].corner[(k + turn) % 4], sizeof corner[k]);
+    }
+    return 0;
+}
+
+int plx_tags_find(struct plx_tags *tags, const struct plx_image *grey, const struct plx_board *board, double (*ret_corner)[2])
+{
+    const size_t most = (size_t)(board->columns * board->rows);
+    if (grey->width < MIN_SIDE || grey->height < MIN_SIDE)
+        return PLX_ERR_NOT_FOUND;
+    struct found *found = malloc(2 * most * sizeof *found), *joined = found + most;
+    if (!found)
+        return PLX_ERR_NOMEM;
+    const int count = detect(tags, grey, board, NULL, found);
+    const int others = count < (int)most ? detect_joined(tags, grey, board, joined) : 0;
+    const int result = others < 0       ? others
+                       : others > count ? place(joined, others, board, ret_corner)
+                                        : place(found, count, board, ret_corner);
+    free(found);
+    return result;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `parallax calibrate`: the calibration of a stereo camera from pairs of a board, recorded or live. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "app/calibrate/chessboard.h"
+#include "app/cli/calibrate/report.h"
+#include "app/cli/calibrate/request.h"
+#include "app/cli/commands.h"
+#include "app/cli/offline/pairs.h"
+#include "app/cli/progress.h"
+#include "app/exit.h"
+#include "app/view/json.h"
+#include "config/config.h"
+
+#define KALIBR_GAP 0.3 /* of a tag's side: the usual grid */
+
+int plx_calibrate_fail(int error, const struct plx_error_message *message)
+{
+    return plx_exit_error(PLX_CALIBRATE, plx_exit_code(error), "%s", message->text);
+}
+
+/* --- the command line ----------------------------------------------------------------------------------------------- */
+
+static int parse_model(struct plx_calibrate_request *request)
+{
+    static const struct {
+        const char *word;
+        enum plx_distortion model;
+    } models[] = {{"plumb_bob", PLX_DISTORTION_PLUMB_BOB},
+                  {"rational", PLX_DISTORTION_RATIONAL},
+                  {"equidistant", PLX_DISTORTION_EQUIDISTANT},
+                  {"none", PLX_DISTORTION_NONE}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (strcmp(models[i].word, request->model_word) == 0) {
+            request->model = models[i].model;
+            return PLX_EXIT_OK;
+        }
+    return plx_exit_error(PLX_CALIBRATE, PLX_EXIT_USAGE, "--model: \"%s\"; expected plumb_bob, rational, equidistant or none",
+                          request->model_word);
+}
+
+/* Returns an exit code. */
+static int parse(struct plx_calibrate_request *request)
+{
+    char rest;
+    const bool tags = request->tags != NULL;
+    const char *size = tags ? request->tags : request->chess ? request->chess : "";
+    struct plx_board *board = &request->board;
+    *board = (struct plx_board){.kind = tags ? PLX_BOARD_TAGS : PLX_BOARD_CHESS, .square_m = request->square_m};
+    board->gap_m = request->gap_m > 0 ? request->gap_m : KALIBR_GAP * request->square_m;
+    if (tags && request->chess)
+        return plx_exit_error(PLX_CALIBRATE, PLX_EXIT_USAGE, "--board and --tags exclude each other");
+    if (!tags && request->gap_m > 0)
+        return plx_exit_error(PLX_CALIBRATE, PLX_EXIT_USAGE, "--gap is for --tags");
+    if (!(request->square_m > 0) && *size)
+        return plx_exit_error(PLX_CALIBRATE, PLX_EXIT_USAGE,
+                              "--square is missing: the side of a square, or of a tag, in metres, such as 0.025");
+    if (sscanf(size, "%dx%d%c", &board->columns, &board->rows, &rest) != 2 || !plx_board_is_valid(board))
+        return tags ? plx_exit_error(PLX_CALIBRATE, PLX_EXIT_USAGE,
+                                     "--tags: \"%s\"; expected the tags along both sides, 2 to %d, such as 6x6", size,
+                                     PLX_BOARD_MAX_TAGS)
+                    : plx_exit_error(PLX_CALIBRATE, PLX_EXIT_USAGE,
+                                     "--board: \"%s\"; expected the inner corners along both sides, 3 to %d, such as 9x6", size,
+                                     PLX_BOARD_MAX_SIDE);
+    return parse_model(request);
+}
+
+/* --- recorded pairs ------------------------------------------------------------------------------------------------- */
+
+static int find_pairs(const char *path, const struct plx_calibrate_request *request, struct plx_pairs *ret_pairs,
+                      struct plx_error_message *message)
+{
+    static struct plx_config config; /* large */
+    plx_config_default(&config);
+    for (int i = 0; i < request->set.count; i++) {
+        const int result = plx_config_set(&config, request->set.item[i], message);
+        if (result < 0)
+            return result;
+    }
+    if (!plx_bag_files_exist(path))
+        return plx_pairs_find(path, ret_pairs, message);
+    const struct plx_bag_options bag = {path, {config.source.topic[PLX_LEFT], config.source.topic[PLX_RIGHT]}};
+    return plx_pairs_bag(&bag, ret_pairs, message);
+}
+
+/* What recorded pairs show. */
+struct search {
+    struct plx_boards boards;
+    int *number;                 /* of each board: its pair in the recording, from 1 */
+    int looked, step;            /* pairs; from one to the next */
+    int only[PLX_EYES], neither; /* pairs that one picture shows the board in, or none */
+    struct plx_board other;      /* one of another size that a pair shows; columns 0: none */
+};
+
+/* Keeps the largest board of any size: one that is partly hidden looks like a smaller one. */
+static void measure(const struct plx_image *image, struct plx_board *largest)
+{
+    struct plx_board board;
+    if (plx_chessboard_measure(image, &board) == 0 && plx_board_corners(&board) > plx_board_corners(largest))
+        *largest = board.rows > board.columns ? (struct plx_board){.columns = board.rows, .rows = board.columns} : board;
+}
+
+/* Looks for the board in pair K. */
+static int look(struct search *search, const struct plx_pairs *pairs, int k, struct plx_error_message *message)
+{
+    struct plx_boards *boards = &search->boards;
+    struct plx_image image[PLX_EYES];
+    struct plx_error_message why;
+    int result = plx_pair_load(pairs, k, &image[PLX_LEFT], &image[PLX_RIGHT], message);
+    if (result < 0)
+        return result;
+    result = plx_boards_look(boards, image, &why);
+    search->looked++;
+    if (result == 0) {
+        search->number[boards->count] = k + 1;
+        result = plx_boards_keep(boards);
+    } else if (result == PLX_ERR_NOT_FOUND) {
+        const bool *seen = boards->seen;
+        search->neither += !seen[PLX_LEFT] && !seen[PLX_RIGHT];
+        search->only[PLX_LEFT] += seen[PLX_LEFT];
+        search->only[PLX_RIGHT] += seen[PLX_RIGHT];
+        if (boards->board.kind == PLX_BOARD_CHESS && boards->count == 0)
+            measure(&image[PLX_LEFT], &search->other);
+        result = 0;
+    } else {
+        plx_fail(message, result, "%s: %s", pairs->item[k].left, why.text);
+    }
+    free(image[PLX_LEFT].data);
+    free(image[PLX_RIGHT].data);
+    return result;
+}
+
+static int look_at_all(struct search *search, const struct plx_pairs *pairs, struct plx_error_message *message)
+{
+    struct plx_progress progress = {0};
+    int result = 0;
+    search->step = (pairs->count + PLX_RIG_MAX_PAIRS - 1) / PLX_RIG_MAX_PAIRS;
+    search->number = malloc(((size_t)pairs->count + 1) * sizeof *search->number);
+    if (!search->number)
+        return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
+    plx_progress_begin(&progress);
+    for (int k = 0; k < pairs->count && result == 0; k += search->step) {
+        result = look(search, pairs, k, message);
+        plx_progress_step(&progress, (uint64_t)k + 1, (uint64_t)pairs->count);
+    }
+    plx_progress_end(&progress);
+    return result;
+}
+
+/* "2 only the left picture, 1 neither" */
+static void left_out_text(const struct search *search, char *ret, size_t size)
+{
+    const struct {
+        int count;
+        const char *what;
+    } reason[] = {{search->only[PLX_LEFT], "only the left picture shows it"},
+                  {search->only[PLX_RIGHT], "only the right picture shows it"},
+                  {search->neither, "neither picture shows it"}};
+    int at = 0;
+    *ret = '\0';
+    for (size_t i = 0; i < sizeof reason / sizeof *reason && at < (int)size; i++)
+        if (reason[i].count > 0)
+            at += snprintf(ret + at, size - (size_t)at, "%s in %d %s", at > 0 ? "," : "", reason[i].count, reason[i].what);
+}
+
+static int fail_too_few(const struct search *search, const struct plx_board *board, const char *path)
+{
+    char left_out[160], advice[160] = "";
+    left_out_text(search, left_out, sizeof left_out);
+    if (search->other.columns > 0)
+        snprintf(advice, sizeof advice, "; they show a board of %d x %d inner corners: is it --board %dx%d?",
+                 search->other.columns, search->other.rows, search->other.columns, search->other.rows);
+    else if (board->kind == PLX_BOARD_CHESS)
+        snprintf(advice, sizeof advice, "; does --board count the inner corners, one less than the squares?");
+    return plx_exit_error(
+        PLX_CALIBRATE, PLX_EXIT_DATA, "%s: %d of %d pairs show the board in both pictures;%s; expected %d, and better 20%s",
+        path, search->boards.count, search->looked, *left_out ? left_out : " none is left out", PLX_RIG_MIN_PAIRS, advice);
+}
+
+static int calibrate_recorded(const struct plx_calibrate_request *request, const char *path)
+{
+    struct search search = {.looked = 0};
+    struct plx_pairs pairs = {.count = 0};
+    struct plx_error_message message = {""};
+    char left_out[160];
+    int exit_code;
+    int result = plx_boards_open(&search.boards, &request->board, request->model);
+    if (result < 0)
+        plx_fail(&message, result, "%s", plx_strerror(result));
+    if (result == 0)
+        result = find_pairs(path, request, &pairs, &message);
+    if (result == 0)
+        result = look_at_all(&search, &pairs, &message);
+    left_out_text(&search, left_out, sizeof left_out);
+    if (result < 0)
+        exit_code = plx_calibrate_fail(result, &message);
+    else if (search.boards.count < PLX_RIG_MIN_PAIRS)
+        exit_code = fail_too_few(&search, &request->board, path);
+    else
+        exit_code = plx_calibrate_finish(request, &search.boards, search.number, search.looked, left_out);
+    plx_boards_close(&search.boards);
+    free(search.number);
+    plx_pairs_destroy(&pairs);
+    return exit_code;
+}
+
+/* --- the result ----------------------------------------------------------------------------------------------------- */
+
+static void print_json(const struct plx_calibrate_request *request, const struct plx_outcome *outcome, int boards, int pairs)
+{
+    cJSON *item = plx_outcome_json(outcome);
+    cJSON_AddItemToObject(item, "pairs", plx_json_number(pairs, 0));
+    cJSON_AddItemToObject(item, "boards", plx_json_number(boards, 0));
+    cJSON_AddStringToObject(item, "output", request->output);
+    char *text = cJSON_Print(item);
+    puts(text ? text : "{}");
+    cJSON_free(text);
+    cJSON_Delete(item);
+}
+
+int plx_calibrate_finish(const struct plx_calibrate_request *request, const struct plx_boards *boards, const int *number,
+                         int pairs, const char *left_out)
+{
+    struct plx_error_message message = {""};
+    struct plx_outcome outcome;
+    int result = plx_outcome_find(boards, &outcome, &message);
+    if (result == 0)
+        result = plx_calibration_save(request->output, &outcome.calibration, &message);
+    if (result < 0)
+        return plx_calibrate_fail(result, &message);
+    if (request->json) {
+        print_json(request, &outcome, boards->count, pairs);
+        return PLX_EXIT_OK;
+    }
+    printf("boards       %d of %d pairs show it in both pictures%s%s\n", boards->count, pairs, *left_out ? ";" : "", left_out);
+    plx_outcome_print(&outcome, number[outcome.worst]);
+    printf("written to %s; name it by the key calibration, then reload the service\n", request->output);
+    return PLX_EXIT_OK;
+}
+
+int plx_command_calibrate(int argc, char **argv)
+{
+    struct plx_calibrate_request request = {.model_word = "plumb_bob", .output = "stereo.yaml"};
+    const char *word[PLX_MAX_WORDS];
+    const struct plx_option table[] = {
+        PLX_OPTION("board", "CxR", request.chess, "inner corners of the chessboard along both sides, such as 9x6"),
+        PLX_OPTION("tags", "CxR", request.tags, "instead, the tags of a grid of AprilTags 36h11 along both sides, such as 6x6"),
+        PLX_OPTION("square", "M", request.square_m, "side of a square, or of a tag, metres, such as 0.025", .min = 1e-4,
+                   .max = 10),
+        PLX_OPTION("gap", "M", request.gap_m, "between two tags, metres (default: 0.3 of a tag, as Kalibr's)", .min = 1e-4,
+                   .max = 10),
+        PLX_OPTION("model", "MODEL", request.model_word,
+                   "distortion: plumb_bob (default), rational, equidistant (fisheye) or none"),
+        PLX_OPTION("output", "FILE", request.output, "the calibration (default: stereo.yaml)"),
+        PLX_OPTION("set", "KEY=VALUE", request.set,
+                   "source.left_topic and source.right_topic, for an MCAP file of somebody else"),
+        PLX_OPTION("json", NULL, request.json, "prints JSON"),
+        {0},
+    };
+    const struct plx_command_line line = {
+        .program = PLX_CALIBRATE,
+        .words = "DIR\nFILE.mcap",
+        .about =
+            "Calibrates a stereo camera from raw pairs of a board (`parallax record --raw`), and writes a file for the key "
+            "calibration. Both pictures must show the whole chessboard, or four tags. It says how well the corners fit, "
+            "and how certain the result is.",
+        .option = table,
+        .min_words = 1,
+        .max_words = 1};
+
+    plx_parse_command_line(&line, argc, argv, word);
+    const int exit_code = parse(&request);
+    return exit_code == PLX_EXIT_OK ? calibrate_recorded(&request, word[0]) : exit_code;
+}

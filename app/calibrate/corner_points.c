@@ -6,6 +6,8 @@
 
 #include <parallax/error.h>
 
+#include "app/calibrate/sample.h"
+
 #define RING 16
 #define RADIUS 5
 #define APART 4       /* px between two points, along rows and columns */
@@ -81,15 +83,6 @@ int plx_corner_points_find(const struct plx_image *grey, struct plx_corner_point
     return count;
 }
 
-/* Grey value between pixels; X, Y at least 0 and a pixel from the far sides. */
-static double sample(const struct plx_image *grey, double x, double y)
-{
-    const int u = (int)x, v = (int)y;
-    const double a = x - u, b = y - v;
-    const uint8_t *row = plx_row(grey, v), *next = plx_row(grey, v + 1);
-    return (1 - b) * ((1 - a) * row[u] + a * row[u + 1]) + b * ((1 - a) * next[u] + a * next[u + 1]);
-}
-
 void plx_corner_point_refine(const struct plx_image *grey, int radius, double point[2])
 {
     double x = point[0], y = point[1];
@@ -99,8 +92,8 @@ void plx_corner_point_refine(const struct plx_image *grey, int radius, double po
             return;
         for (int v = -radius; v <= radius; v++)
             for (int u = -radius; u <= radius; u++) {
-                const double gx = sample(grey, x + u + 1, y + v) - sample(grey, x + u - 1, y + v);
-                const double gy = sample(grey, x + u, y + v + 1) - sample(grey, x + u, y + v - 1);
+                const double gx = plx_sample(grey, x + u + 1, y + v) - plx_sample(grey, x + u - 1, y + v);
+                const double gy = plx_sample(grey, x + u, y + v + 1) - plx_sample(grey, x + u, y + v - 1);
                 const double weight = exp(-2.0 * (u * u + v * v) / (radius * radius));
                 xx += weight * gx * gx;
                 xy += weight * gx * gy;

@@ -7,9 +7,11 @@
 #include <parallax/error.h>
 
 #include "app/calibrate/chessboard.h"
+#include "app/cli/calibrate/install.h"
 #include "app/cli/calibrate/report.h"
 #include "app/cli/calibrate/request.h"
 #include "app/cli/commands.h"
+#include "app/cli/live/connection.h"
 #include "app/cli/offline/pairs.h"
 #include "app/cli/progress.h"
 #include "app/exit.h"
@@ -17,6 +19,7 @@
 #include "config/config.h"
 
 #define KALIBR_GAP 0.3 /* of a tag's side: the usual grid */
+#define DEFAULT_OUTPUT "stereo.yaml"
 
 int plx_calibrate_fail(int error, const struct plx_error_message *message)
 {
@@ -210,16 +213,50 @@ static int calibrate_recorded(const struct plx_calibrate_request *request, const
 
 /* --- the result ----------------------------------------------------------------------------------------------------- */
 
-static void print_json(const struct plx_calibrate_request *request, const struct plx_outcome *outcome, int boards, int pairs)
+static cJSON *install_json(const struct plx_install *install, const struct plx_outcome *outcome)
+{
+    cJSON *item = cJSON_CreateObject(), *before = install->had_before ? cJSON_CreateObject() : cJSON_CreateNull();
+    cJSON *after = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "config", install->config);
+    if (install->had_before) {
+        cJSON_AddItemToObject(before, "rows_px", plx_json_number(install->rows_before, 4));
+        cJSON_AddItemToObject(before, "baseline_m", plx_json_number(install->baseline_before_m, 6));
+    }
+    cJSON_AddItemToObject(item, "before", before);
+    cJSON_AddItemToObject(after, "rows_px", plx_json_number(outcome->rows, 4));
+    cJSON_AddItemToObject(after, "baseline_m", plx_json_number(outcome->baseline_m, 6));
+    cJSON_AddItemToObject(after, "service_rows_px",
+                          install->rows_service >= 0 ? plx_json_number(install->rows_service, 4) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "after", after);
+    return item;
+}
+
+/* INSTALL: NULL: it was not asked for. */
+static void print_json(const struct plx_outcome *outcome, int boards, int pairs, const char *output,
+                       const struct plx_install *install)
 {
     cJSON *item = plx_outcome_json(outcome);
     cJSON_AddItemToObject(item, "pairs", plx_json_number(pairs, 0));
     cJSON_AddItemToObject(item, "boards", plx_json_number(boards, 0));
-    cJSON_AddStringToObject(item, "output", request->output);
+    cJSON_AddStringToObject(item, "output", output);
+    cJSON_AddItemToObject(item, "installed", install ? install_json(install, outcome) : cJSON_CreateNull());
     char *text = cJSON_Print(item);
     puts(text ? text : "{}");
     cJSON_free(text);
     cJSON_Delete(item);
+}
+
+static void print_install(const struct plx_install *install, const struct plx_outcome *outcome)
+{
+    printf("installed    %s, named in %s; the service uses it\n", install->path, install->config);
+    if (install->had_before)
+        printf("before       rows %.3f px, baseline %.2f mm\n", install->rows_before, 1000 * install->baseline_before_m);
+    else
+        puts("before       no calibration");
+    printf("after        rows %.3f px, baseline %.2f mm", outcome->rows, 1000 * outcome->baseline_m);
+    if (install->rows_service >= 0)
+        printf("; in the service's pictures rows %.2f px", install->rows_service);
+    putchar('\n');
 }
 
 int plx_calibrate_finish(const struct plx_calibrate_request *request, const struct plx_boards *boards, const int *number,
@@ -227,24 +264,31 @@ int plx_calibrate_finish(const struct plx_calibrate_request *request, const stru
 {
     struct plx_error_message message = {""};
     struct plx_outcome outcome;
+    struct plx_install install = {.config = request->config, .socket = request->socket, .output = request->output};
+    const char *output = request->install ? install.path : request->output ? request->output : DEFAULT_OUTPUT;
     int result = plx_outcome_find(boards, &outcome, &message);
-    if (result == 0)
-        result = plx_calibration_save(request->output, &outcome.calibration, &message);
+    if (result == 0 && request->install)
+        result = plx_install_run(&install, boards, &outcome, &message);
+    else if (result == 0)
+        result = plx_calibration_save(output, &outcome.calibration, &message);
     if (result < 0)
         return plx_calibrate_fail(result, &message);
     if (request->json) {
-        print_json(request, &outcome, boards->count, pairs);
+        print_json(&outcome, boards->count, pairs, output, request->install ? &install : NULL);
         return PLX_EXIT_OK;
     }
     printf("boards       %d of %d pairs show it in both pictures%s%s\n", boards->count, pairs, *left_out ? ";" : "", left_out);
-    plx_outcome_print(&outcome, number[outcome.worst]);
-    printf("written to %s; name it by the key calibration, then reload the service\n", request->output);
+    plx_outcome_print(&outcome, number ? number[outcome.worst] : outcome.worst + 1);
+    if (request->install)
+        print_install(&install, &outcome);
+    else
+        printf("written to %s; name it by the key calibration, then reload the service\n", output);
     return PLX_EXIT_OK;
 }
 
 int plx_command_calibrate(int argc, char **argv)
 {
-    struct plx_calibrate_request request = {.model_word = "plumb_bob", .output = "stereo.yaml"};
+    struct plx_calibrate_request request = {.model_word = "plumb_bob", .config = PLX_DEFAULT_CONFIG};
     const char *word[PLX_MAX_WORDS];
     const struct plx_option table[] = {
         PLX_OPTION("board", "CxR", request.chess, "inner corners of the chessboard along both sides, such as 9x6"),
@@ -255,7 +299,14 @@ int plx_command_calibrate(int argc, char **argv)
                    .max = 10),
         PLX_OPTION("model", "MODEL", request.model_word,
                    "distortion: plumb_bob (default), rational, equidistant (fisheye) or none"),
-        PLX_OPTION("output", "FILE", request.output, "the calibration (default: stereo.yaml)"),
+        PLX_OPTION("live", NULL, request.live,
+                   "takes the pairs from the running service, and says where the board is still needed"),
+        PLX_OPTION("output", "FILE", request.output,
+                   "the calibration (default: " DEFAULT_OUTPUT "; with --install the file that the configuration names)"),
+        PLX_OPTION("install", NULL, request.install,
+                   "names the calibration in the service's configuration, reloads the service and checks what it sees"),
+        PLX_OPTION("config", "FILE", request.config, "for --install: the configuration (default: " PLX_DEFAULT_CONFIG ")"),
+        PLX_SOCKET_OPTION(request.socket),
         PLX_OPTION("set", "KEY=VALUE", request.set,
                    "source.left_topic and source.right_topic, for an MCAP file of somebody else"),
         PLX_OPTION("json", NULL, request.json, "prints JSON"),
@@ -263,16 +314,18 @@ int plx_command_calibrate(int argc, char **argv)
     };
     const struct plx_command_line line = {
         .program = PLX_CALIBRATE,
-        .words = "DIR\nFILE.mcap",
-        .about =
-            "Calibrates a stereo camera from raw pairs of a board (`parallax record --raw`), and writes a file for the key "
-            "calibration. Both pictures must show the whole chessboard, or four tags. It says how well the corners fit, "
-            "and how certain the result is.",
+        .words = "DIR\nFILE.mcap\n--live",
+        .about = "Calibrates a stereo camera from raw pairs of a board, recorded (`parallax record --raw`) or with --live from "
+                 "the service, and writes a file for the key calibration. Both pictures must show the whole chessboard, or "
+                 "four tags. It says how well the corners fit, and how certain the result is.",
         .option = table,
-        .min_words = 1,
         .max_words = 1};
 
     plx_parse_command_line(&line, argc, argv, word);
     const int exit_code = parse(&request);
-    return exit_code == PLX_EXIT_OK ? calibrate_recorded(&request, word[0]) : exit_code;
+    if (exit_code != PLX_EXIT_OK)
+        return exit_code;
+    if (request.live == (word[0] != NULL))
+        return plx_exit_error(PLX_CALIBRATE, PLX_EXIT_USAGE, "expected either a recording or --live");
+    return request.live ? plx_calibrate_live(&request) : calibrate_recorded(&request, word[0]);
 }

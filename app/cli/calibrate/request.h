@@ -21,8 +21,12 @@ struct plx_calibrate_request {
 /* One line on standard error. Returns the exit code. */
 int plx_calibrate_fail(int error, const struct plx_error_message *message);
 
+/* Takes pairs from the service until they suffice. Returns the exit code. */
+int plx_calibrate_live(const struct plx_calibrate_request *request);
+
 /* Fits BOARDS, writes the file, installs it if asked to, and prints the result. NUMBER [boards->count]: of each kept pair, for
- * people; PAIRS: those that were looked at; LEFT_OUT: why others were not kept, or "". Returns the exit code. */
+ * people (NULL: 1, 2, ...); PAIRS: those that were looked at; LEFT_OUT: why others were not kept, or "". Returns the exit code.
+ */
 int plx_calibrate_finish(const struct plx_calibrate_request *request, const struct plx_boards *boards, const int *number,
                          int pairs, const char *left_out);
 

@@ -15,6 +15,7 @@ EMBED(plx_page_js, "page.js")
 EMBED(plx_page_link, "link.js")
 EMBED(plx_page_pictures, "pictures.js")
 EMBED(plx_page_top, "top.js")
+EMBED(plx_page_calibrating, "calibrating.js")
 EMBED(plx_page_cloud, "cloud.js")
 EMBED(plx_page_panel, "panel.js")
 
@@ -29,6 +30,7 @@ const struct plx_web_asset *plx_web_asset(const char *path)
         {"/link.js", JAVASCRIPT, plx_page_link, plx_page_link_end},
         {"/pictures.js", JAVASCRIPT, plx_page_pictures, plx_page_pictures_end},
         {"/top.js", JAVASCRIPT, plx_page_top, plx_page_top_end},
+        {"/calibrating.js", JAVASCRIPT, plx_page_calibrating, plx_page_calibrating_end},
         {"/cloud.js", JAVASCRIPT, plx_page_cloud, plx_page_cloud_end},
         {"/panel.js", JAVASCRIPT, plx_page_panel, plx_page_panel_end},
     };

@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "app/view/calibrating.h"
 #include "app/view/metrics.h"
 #include "app/web/access.h"
 #include "app/web/assets.h"
@@ -73,6 +74,23 @@ static void answer_file(struct plx_web_connection *connection, bool head, const 
     plx_web_answer_file(connection, head, headers, "application/octet-stream", fd, bytes);
 }
 
+/* The file beside the service's socket that a live calibration writes. */
+static void answer_calibrating(struct plx_web_connection *connection, bool head, const char *socket)
+{
+    char directory[PATH_MAX], name[PATH_MAX];
+    int fd;
+    size_t bytes;
+    plx_calibrating_path(socket, directory);
+    char *slash = strrchr(directory, '/');
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : directory);
+    if (slash)
+        *slash = '\0';
+    if (!slash || plx_web_file_open(directory, name, &fd, &bytes) < 0)
+        answer_json(connection, head, cJSON_CreateNull());
+    else
+        plx_web_answer_file(connection, head, "", "application/json", fd, bytes);
+}
+
 /* Takes the token out of the address: the request had the right one. Both are relative to that address, which a proxy may have
  * put a path before: Location, and the cookie's path by its default (RFC 6265, 5.1.4). */
 static void remember_token(struct plx_web_connection *connection, const char *token)
@@ -110,6 +128,8 @@ void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *c
     else if (strcmp(request->path, "/files.json") == 0)
         answer_json(connection, request->head,
                     plx_web_files_json(site->config->blackbox.directory, site->config->recorder.directory));
+    else if (strcmp(request->path, "/calibrating.json") == 0)
+        answer_calibrating(connection, request->head, site->config->publish.socket);
     else if ((name = behind(request->path, "/blackbox/")))
         answer_file(connection, request->head, site->config->blackbox.directory, name);
     else if ((name = behind(request->path, "/recordings/")))

@@ -6,6 +6,7 @@
  *   /metrics            as `parallax metrics`
  *   /faults.json        {NAME: what to do}, for each health flag
  *   /files.json         {"blackbox": [...], "recordings": [...]}, see app/web/files.h
+ *   /calibrating.json   how `parallax calibrate --live` goes; null: none runs
  *   /blackbox/NAME      one of them
  *   /recordings/NAME    likewise
  */

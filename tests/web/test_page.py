@@ -3,6 +3,8 @@
 Screenshots are left in build/screenshots. web.png, the picture of the README and docs/web.md, is left there only if it shows a healthy page."""
 import base64
 import contextlib
+import itertools
+import json
 import os
 import pathlib
 import re
@@ -405,7 +407,7 @@ class Page(Web):
 
     def test_keys_open_every_view(self):
         self.open()
-        for key, view in zip("654321", ("cameras", "cloud", "top", "depth", "picture", "all")):
+        for key, view in zip("7654321", ("calibrate", "cameras", "cloud", "top", "depth", "picture", "all")):
             self.press(key)
             self.assertTrue(self.browser.find_element(By.CSS_SELECTOR, f"nav [data-view={view}]").get_attribute("aria-pressed") == "true")
             self.wait_frames(3)
@@ -421,6 +423,43 @@ class Page(Web):
         self.until(lambda: "sharpness left" in self.browser.find_element(By.CSS_SELECTOR, "#cameras figcaption").text)
         self.browser.find_element(By.CSS_SELECTOR, "#cameras").click()
         self.press(Keys.ARROW_RIGHT)
+        self.assertEqual(self.console(), [])
+
+    def test_a_live_calibration_is_shown(self):
+        """The command opens its view; what it says comes from its file, here once with a board that a test holds."""
+        self.open("calibration=none")
+        command = self.start("parallax", "calibrate", "--live", "--board", "9x6", "--square", "0.03", "--socket", self.socket,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        words = self.browser.find_element(By.CSS_SELECTOR, "#calibrate .words")
+        self.until(lambda: words.text == "show the whole board to both cameras")
+        self.assertEqual(self.run_script("return parallax.view"), "calibrate")
+        self.until(lambda: "0 pairs of 12" in self.browser.find_element(By.CSS_SELECTOR, "#calibrate figcaption").text)
+        state_file = pathlib.Path(f"{self.socket}.calibrating")
+        state = json.loads(state_file.read_text())
+        command.send_signal(signal.SIGSTOP)  # from here on the test holds the board
+
+        state["left"] |= {"parts": [[1, 0, 0, 0], [0] * 4, [0] * 4], "kept": [[[10, 10], [70, 10], [70, 70], [10, 70]]], "corners": [[40, 40]]}
+        state |= {"state": "kept", "words": "tilt the board: its left side nearer to the cameras", "pairs": 1}
+        fresh = pathlib.Path(f"{self.socket}.fresh")
+
+        def holds(looked=itertools.count(1000)):
+            fresh.write_text(json.dumps(state | {"looked": next(looked)}))
+            fresh.replace(state_file)
+            return words.text.startswith("tilt the board")
+
+        self.until(holds)
+        self.wait_frames(2)
+        _, pixels = self.pixels("#calibrate .left")
+        coloured = (pixels[:, :, :3].max(axis=2).astype(int) - pixels[:, :, :3].min(axis=2)) > 20
+        self.assertFalse(coloured[15:30, 15:30].any())  # this part was seen ...
+        self.assertTrue(coloured[100:150, 100:150].all())  # ... and these were not
+        self.assertTrue((pixels[40, 39:42, 1] > pixels[40, 39:42, 0]).all())  # the corner is green
+        self.assertTrue(coloured[40, 9:12].any())  # the board that was kept
+        self.browser.save_screenshot(str(SCREENSHOTS / "calibrate.png"))
+
+        state_file.unlink()
+        self.until(lambda: words.text == "no calibration runs: parallax calibrate --live")
+        command.send_signal(signal.SIGCONT)
         self.assertEqual(self.console(), [])
 
     def test_a_click_measures(self):

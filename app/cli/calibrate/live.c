@@ -78,7 +78,7 @@ static void print_line(struct live *live)
 static void show(struct live *live, const char *socket)
 {
     const int64_t now_ns = plx_now_ns();
-    const struct plx_calibrating state = {&live->guide, live->words, *live->verdict ? live->verdict : NULL};
+    const struct plx_calibrating state = {&live->guide, live->words, live->looked, *live->verdict ? live->verdict : NULL};
     if (now_ns - live->shown_ns < SCREEN_NS && live->guide.state != PLX_GUIDE_KEPT)
         return;
     live->shown_ns = now_ns;

@@ -84,6 +84,7 @@ static cJSON *state_json(const struct plx_calibrating *state)
     cJSON_AddStringToObject(item, "words", state->words);
     cJSON_AddStringToObject(item, "tilt", plx_guide_tilt_word(guide->tilt));
     cJSON_AddItemToObject(item, "speed", isfinite(guide->speed) ? plx_json_number(guide->speed, 4) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "looked", plx_json_number(state->looked, 0));
     cJSON_AddItemToObject(item, "pairs", plx_json_number(guide->boards.count, 0));
     cJSON_AddItemToObject(item, "expected_pairs", plx_json_number(PLX_GUIDE_PAIRS, 0));
     cJSON_AddItemToObject(item, "verdict", state->verdict ? cJSON_CreateString(state->verdict) : cJSON_CreateNull());

@@ -3,6 +3,7 @@
 import { Link } from "./link.js";
 import { Picture, Depth, Cameras } from "./pictures.js";
 import { Top } from "./top.js";
+import { Calibrating } from "./calibrating.js";
 import { Cloud } from "./cloud.js";
 import { Charts, element, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState } from "./panel.js";
 
@@ -14,8 +15,9 @@ const drawers = {
   top: { view: new Top(element("top")), planes: ["scan"] },
   cloud: { view: new Cloud(element("cloud")), planes: ["left", "disparity"] },
   cameras: { view: new Cameras(element("cameras")), planes: ["left", "right"] },
+  calibrate: { view: new Calibrating(element("calibrate"), () => show("calibrate")), planes: ["left", "right"] },
 };
-const IN_ALL = ["picture", "depth", "top", "cloud"];
+const IN_ALL = ["picture", "depth", "top", "cloud"], RAW = ["picture", "cameras", "calibrate"]; // views without a calibration
 
 const charts = new Charts();
 const page = { // what is shown now; tests read it
@@ -57,7 +59,7 @@ function drawFrame() {
   for (const name of open()) {
     const { view, planes } = drawers[name];
     const isThere = planes.every(plane => frame[plane] || plane === "right" || plane === "scan");
-    if (isThere && (frame.status.calibration || name === "picture" || name === "cameras")) view.draw(frame);
+    if (isThere && (frame.status.calibration || RAW.includes(name))) view.draw(frame);
   }
   if (frame.histogram) showHistogram(frame.histogram);
   showObstacles(frame.status.obstacles);

@@ -40,7 +40,7 @@ export function drawGrey(canvas, plane) {
 }
 
 // Text size and line width that look the same however the canvas is scaled.
-function unit(canvas) { return canvas.width / (canvas.clientWidth || canvas.width); }
+export function unit(canvas) { return canvas.width / (canvas.clientWidth || canvas.width); }
 
 export function obstacleText(obstacle) {
   const words = [`${obstacle.nearest_m.toFixed(1)} m`];

@@ -25,7 +25,7 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
                                                    const struct plx_calibration_info *calibration, int width, int height,
                                                    struct plx_correction *ret_number);
 
-/* Two measurements of the offset of disparities, px, with 40 frames of motion between them. */
+/* Two measurements of the offset of disparities, px, with 25 frames of motion between them. */
 struct plx_offset_pair {
     double offset[2], deviation[2]; /* older, newer; deviation 0: not measured */
 };

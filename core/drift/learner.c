@@ -19,7 +19,7 @@
 #define LAG 2                            /* frames from a job's begin until its result is taken */
 #define REFRESH_NS (350 * PLX_NS_PER_MS) /* between looks once the memory is full: it spans two minutes */
 #define KNOCK_PX 0.15                    /* more rows than before */
-#define OFFSET_FRAMES 40                 /* of motion between two measurements of the offset */
+#define OFFSET_FRAMES 25                 /* of motion between two measurements of the offset */
 
 enum phase { IDLE, ASKED, DONE };
 
@@ -116,12 +116,12 @@ static void judge(struct plx_learner *learner)
     const enum plx_correction_mode mode = learner->hold ? PLX_CORRECTION_PROPOSE : learner->mode;
     const struct plx_stereo_calibration *calibration = &learner->calibration;
     const bool first = job->state.number == 0 && job->state.proposed_number == 0;
+    const bool fresh = first || job->since >= PLX_ROW_MATCHES / 2; /* the matches; columns count frames of motion */
     struct plx_correction rows = {0}, columns = {0};
 
-    if (!first && job->since < PLX_ROW_MATCHES / 2)
-        return;
-    const bool row = plx_correction_of_rows(&job->drift, &job->state.applied, &learner->info, calibration->rectified_width,
-                                            calibration->rectified_height, &rows) == PLX_CORRECTION_HOLDS;
+    const bool row =
+        fresh && plx_correction_of_rows(&job->drift, &job->state.applied, &learner->info, calibration->rectified_width,
+                                        calibration->rectified_height, &rows) == PLX_CORRECTION_HOLDS;
     const bool column = plx_correction_of_columns(&job->offset, &job->state.applied, &columns.columns) == PLX_CORRECTION_HOLDS;
     const struct plx_correction with_rows = plx_correction_add(&job->state.applied, &rows, 1);
     if (row && mode >= PLX_CORRECTION_ROWS)

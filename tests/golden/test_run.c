@@ -263,6 +263,71 @@ static void tracks_of_stixels(void **state)
     expect_sequence("obstacles.records=stixels", "calibration_correction=rows");
 }
 
+/* Links NAME of the pair in FOLDER as picture NUMBER below PLACE. */
+static void link_picture(const char *folder, const char *name, const char *place, int number)
+{
+    char from[512], to[64];
+    snprintf(from, sizeof from, "%s/%s", folder, name);
+    snprintf(to, sizeof to, "%s/%06d.png", place, number);
+    assert_int_equal(symlink(from, files_path(to)), 0);
+}
+
+/* A sequence of the pairs of one recording day, one after the other, ROUNDS times; truth in the last round. */
+static void make_sequence(int rounds)
+{
+    static const char day[] = PLX_TEST_DATA "/kitti_dev/000000/calib.txt";
+    glob_t found;
+    int number = 0;
+    assert_int_equal(glob(PLX_TEST_DATA "/kitti_dev/0*", 0, NULL, &found), 0);
+    assert_int_equal(mkdir(files_path("image_0"), 0755) | mkdir(files_path("image_1"), 0755) | mkdir(files_path("gt"), 0755),
+                     0);
+    assert_int_equal(symlink(day, files_path("calib.txt")), 0);
+    for (int round = 0; round < rounds; round++)
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char same[1200];
+            snprintf(same, sizeof same, "cmp -s %s/calib.txt %s", found.gl_pathv[i], day);
+            if (system(same) != 0)
+                continue;
+            link_picture(found.gl_pathv[i], "left.png", "image_0", number);
+            link_picture(found.gl_pathv[i], "right.png", "image_1", number);
+            if (round == rounds - 1)
+                link_picture(found.gl_pathv[i], "gt.png", "gt", number);
+            number++;
+        }
+    globfree(&found);
+}
+
+static double mean_error(const char *correction)
+{
+    struct command command;
+    double sum = 0;
+    int count = 0;
+    command_succeed(&command, "run", files_directory, "--gt", files_path("gt"), "--set", correction, "--json");
+    cJSON *list = cJSON_Parse(command.out);
+    const cJSON *pair;
+    cJSON_ArrayForEach (pair, list) {
+        const cJSON *error = cJSON_GetObjectItem(cJSON_GetObjectItem(pair, "accuracy"), "bad3_or_invalid_percent");
+        if (!cJSON_IsNumber(error))
+            continue;
+        sum += error->valuedouble;
+        count++;
+    }
+    assert_true(count >= 3);
+    cJSON_Delete(list);
+    command_free(&command);
+    return sum / count;
+}
+
+/* Rows that are learned from pictures make real depth better. */
+static void corrected_rows_help_depth(void **state)
+{
+    (void)state;
+    make_sequence(8);
+    const double before = mean_error("calibration_correction=off"), after = mean_error("calibration_correction=rows");
+    print_message("    off by more than 3 px, or without a disparity: %.2f %%, corrected %.2f %%\n", before, after);
+    assert_true(after < 0.95 * before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +339,7 @@ int main(void)
         cmocka_unit_test(output_is_ground_truth_of_itself),
         cmocka_unit_test(motion_of_a_sequence),
         cmocka_unit_test(tracks_of_stixels),
+        cmocka_unit_test(corrected_rows_help_depth),
     };
     return golden_run(tests, files_begin, files_end);
 }

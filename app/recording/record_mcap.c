@@ -15,6 +15,7 @@
 
 #include "app/version.h"
 #include "bridge/topics.h"
+#include "core/geometry/calibration.h"
 #include "formats/cdr/schema.h"
 
 #define PLAIN_CHUNK_BYTES 32768 /* holds all but pictures and points */
@@ -58,21 +59,27 @@ static const struct plx_mcap_pair latched = {"offered_qos_profiles", "- history:
                                                                      "    sec: 9223372036\n    nsec: 854775807\n"
                                                                      "  avoid_ros_namespace_conventions: false\n"};
 
-static int add_channel(struct plx_mcap_recording *recording, enum plx_topic_id topic, bool raw,
+/* CORRECTED: what plx_corrected_text says of the first frame. */
+static int add_channel(struct plx_mcap_recording *recording, enum plx_topic_id topic, bool raw, const char *corrected,
                        struct plx_error_message *message)
 {
+    struct plx_mcap_pair metadata[2];
+    size_t count = 0;
     const struct plx_cdr_type *type = plx_topics[topic].type;
     char text[PLX_SCHEMA_BYTES], name[PLX_TOPIC_NAME];
     uint16_t schema;
     const int length = plx_schema_text(type, text, sizeof text);
     if (length < 0)
         return length;
-    const bool is_latched = topic == PLX_TOPIC_TF_STATIC;
+    if (topic == PLX_TOPIC_TF_STATIC)
+        metadata[count++] = latched;
+    if (!raw && (topic == PLX_TOPIC_LEFT_INFO || topic == PLX_TOPIC_RIGHT_INFO))
+        metadata[count++] = (struct plx_mcap_pair){PLX_CORRECTED, corrected};
     plx_topic_name(topic, raw, name);
     int result = plx_mcap_add_schema(recording->writer, type->name, "ros2msg", text, (size_t)length, &schema, message);
     if (result == 0)
-        result = plx_mcap_add_channel(recording->writer, schema, name, "cdr", &latched, is_latched, &recording->channel[topic],
-                                      message);
+        result =
+            plx_mcap_add_channel(recording->writer, schema, name, "cdr", metadata, count, &recording->channel[topic], message);
     return result;
 }
 
@@ -113,10 +120,12 @@ int plx_mcap_recording_create(const char *path, uint32_t selected, enum plx_mcap
                               struct plx_mcap_recording **ret_recording, struct plx_error_message *message)
 {
     const bool raw = (frame->health & PLX_HEALTH_NOT_CALIBRATED) != 0;
+    char corrected[PLX_CORRECTED_TEXT];
     int result = 0;
     struct plx_mcap_recording *recording = calloc(1, sizeof *recording);
     if (!recording)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
+    plx_corrected_text(&frame->correction, corrected);
     recording->path = path;
     recording->capacity = largest_message(frame);
     recording->encoded = malloc(recording->capacity);
@@ -129,7 +138,7 @@ int plx_mcap_recording_create(const char *path, uint32_t selected, enum plx_mcap
         result = open_file(recording, packing, frame, message);
     for (int i = 0; i < PLX_TOPICS && result == 0; i++)
         if ((selected >> i & 1) && (!raw || plx_topics[i].raw_name))
-            result = add_channel(recording, (enum plx_topic_id)i, raw, message);
+            result = add_channel(recording, (enum plx_topic_id)i, raw, corrected, message);
     if (result < 0)
         destroy(recording);
     else

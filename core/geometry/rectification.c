@@ -7,6 +7,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -223,6 +224,13 @@ double plx_correction_rows(const struct plx_correction *correction, double fy, d
 {
     return fy * ((double)correction->pitch_rad * (1 + y * y) - (double)correction->roll_rad * x -
                  (double)correction->bend_rad * x * y + (double)correction->scale * y);
+}
+
+void plx_corrected_text(const struct plx_correction_info *corrections, char ret[PLX_CORRECTED_TEXT])
+{
+    const struct plx_correction *c = &corrections->applied;
+    snprintf(ret, PLX_CORRECTED_TEXT, "%u pitch %.9g roll %.9g bend %.9g rad scale %.9g columns %.9g px", corrections->number,
+             (double)c->pitch_rad, (double)c->roll_rad, (double)c->bend_rad, (double)c->scale, (double)c->columns);
 }
 
 struct plx_correction plx_correction_add(const struct plx_correction *a, const struct plx_correction *b, float factor)

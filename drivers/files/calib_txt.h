@@ -13,7 +13,7 @@
 /* A line of Parallax in calib.txt: the pictures are not rectified. */
 #define PLX_KITTI_RAW "rectified: 0"
 /* Likewise, with the correction in force: drift of the calibration was dealt with when the pictures were taken. */
-#define PLX_KITTI_CORRECTED "corrected:"
+#define PLX_KITTI_CORRECTED PLX_CORRECTED ":"
 
 /* Reads PATH: the 3x4 matrices FIRST (left) and FIRST + 1 (right) of KITTI, lines "P0: ...", "P_rect_00: ..." or, without
  * names, counted from 0; or cam0, cam1 and the baseline in millimetres of Middlebury. Other lines are ignored. NOT_FOUND (no

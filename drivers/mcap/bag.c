@@ -35,7 +35,7 @@ struct eye {
     int count, capacity;
     int width, height; /* of the first picture */
     enum plx_type type;
-    bool has_info;
+    bool has_info, is_corrected; /* CORRECTED: by the service that recorded it */
     struct ros_camera_info info; /* the first one that is not empty, else the first; its distortion is in COEFFICIENT */
     char model[32];
     double coefficient[16];
@@ -99,6 +99,7 @@ static void add_info(struct eye *eye, const struct plx_mcap_message *got)
     snprintf(eye->model, sizeof eye->model, "%s", eye->info.distortion_model);
     eye->info.distortion_model = eye->model;
     eye->has_info = true;
+    eye->is_corrected = plx_mcap_channel_has(got->channel, PLX_CORRECTED);
 }
 
 /* Unpacks a message that rosbag2 compressed by itself (compression_mode message), in place of its content. */
@@ -376,7 +377,10 @@ int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration
                         left->has_info ? right->info_topic : left->info_topic);
     const int result =
         plx_info_calibration(info, bag->info.width, bag->info.height, is_rectified(left->topic), ret_calibration, &why);
-    return result < 0 ? plx_fail(message, result, "%s: %s; or name a calibration", bag->path, why.text) : 0;
+    if (result < 0)
+        return plx_fail(message, result, "%s: %s; or name a calibration", bag->path, why.text);
+    ret_calibration->corrected = left->is_corrected && right->is_corrected;
+    return 0;
 }
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */

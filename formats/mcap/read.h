@@ -30,7 +30,12 @@ struct plx_mcap_channel {
     uint16_t id;
     const struct plx_mcap_schema *schema; /* NULL: none */
     const char *topic, *encoding;
+    const uint8_t *metadata; /* pairs of texts, see plx_mcap_channel_has */
+    size_t metadata_bytes;
 };
+
+/* True if KEY is among the CHANNEL's metadata. */
+bool plx_mcap_channel_has(const struct plx_mcap_channel *channel, const char *key);
 
 /* DATA is good until the next call for the reader, and not aligned. */
 struct plx_mcap_message {

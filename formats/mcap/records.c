@@ -128,6 +128,18 @@ static bool is_map(struct plx_mcap_cursor map)
     return !map.failed;
 }
 
+bool plx_mcap_channel_has(const struct plx_mcap_channel *channel, const char *key)
+{
+    struct plx_mcap_cursor map = {.at = channel->metadata, .end = channel->metadata + channel->metadata_bytes};
+    while (!map.failed && plx_mcap_left(&map) > 0) {
+        const struct plx_mcap_cursor found = plx_mcap_get_part(&map, 4);
+        plx_mcap_get_part(&map, 4);
+        if (plx_mcap_left(&found) == strlen(key) && memcmp(found.at, key, strlen(key)) == 0)
+            return true;
+    }
+    return false;
+}
+
 int mcap_define_channel(struct plx_mcap_reader *reader, uint64_t at, struct plx_mcap_cursor content,
                         struct plx_error_message *message)
 {
@@ -152,6 +164,8 @@ int mcap_define_channel(struct plx_mcap_reader *reader, uint64_t at, struct plx_
     struct plx_mcap_channel *channel = &definition->what.channel;
     channel->id = id;
     channel->schema = reader->schema[schema];
+    channel->metadata = definition->content + (metadata.at - content.at);
+    channel->metadata_bytes = plx_mcap_left(&metadata);
     channel->topic = put_text(&end, &topic);
     channel->encoding = put_text(&end, &encoding);
     reader->channel[id] = channel;

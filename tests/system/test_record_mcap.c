@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
+#include "drivers/mcap/bag.h"
 #include "formats/cdr/ros_types.h"
 #include "formats/mcap/read.h"
 
@@ -291,6 +292,19 @@ static int recorded_disparities(const char *name, uint16_t (*ret)[HEIGHT][WIDTH]
     return count;
 }
 
+/* The pictures show the corrections of the service that recorded them: no replay corrects them again. */
+static void assert_is_corrected(const char *name)
+{
+    const struct plx_bag_options options = {path_of(name), {"", ""}};
+    struct plx_stereo_calibration calibration;
+    struct plx_error_message error;
+    struct plx_bag *bag;
+    assert_int_equal(plx_bag_open(&options, &bag, &error), 0);
+    assert_int_equal(plx_bag_calibration(bag, &calibration, &error), 0);
+    assert_true(calibration.corrected);
+    plx_bag_close(bag);
+}
+
 /* `parallax run` and a service that replays the file compute what the recorded service computed, bit for bit. */
 static void a_recording_is_computed_again(void **state)
 {
@@ -304,6 +318,7 @@ static void a_recording_is_computed_again(void **state)
     command_free(&command);
     stop_daemon();
     assert_int_equal(recorded_disparities("first.mcap", first), REPLAYED);
+    assert_is_corrected("first.mcap");
 
     command_succeed(&command, "run", path_of("first.mcap"), "--raw", "--output", path_of("again"), "--max-disparity", "64",
                     "--set", "refine.temporal_step_px=0");

@@ -51,19 +51,13 @@ static void print_projections(FILE *file, const struct plx_calibration_info *inf
             info->fy, info->cy);
 }
 
-/* The correction that the pictures show, from which on replay corrects nothing: the same pictures give the same frames. */
-static void print_correction(FILE *file, const struct plx_correction_info *corrections)
-{
-    const struct plx_correction *c = &corrections->applied;
-    fprintf(file, PLX_KITTI_CORRECTED " %u pitch %.9g roll %.9g bend %.9g rad scale %.9g columns %.9g px\n",
-            corrections->number, (double)c->pitch_rad, (double)c->roll_rad, (double)c->bend_rad, (double)c->scale,
-            (double)c->columns);
-}
-
+/* The same pictures give the same frames: they are not corrected again. */
 static void print_rectified(FILE *file, const struct plx_frame *frame)
 {
+    char corrected[PLX_CORRECTED_TEXT];
     print_projections(file, &frame->calibration);
-    print_correction(file, &frame->correction);
+    plx_corrected_text(&frame->correction, corrected);
+    fprintf(file, PLX_KITTI_CORRECTED " %s\n", corrected);
 }
 
 /* calib.txt says whether the pictures are rectified. */

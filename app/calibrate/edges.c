@@ -61,8 +61,10 @@ double plx_edge_width(const struct plx_image *grey, const struct plx_board *boar
             if (here > 0)
                 width[count++] = here;
         }
+        if (count == 0)
+            continue;
         qsort(width, (size_t)count, sizeof *width, by_value);
-        widest = fmax(widest, count > 0 ? width[count / 2] : 0);
+        widest = fmax(widest, width[count / 2]);
     }
     return widest;
 }

@@ -245,9 +245,10 @@ int plx_tags_find(struct plx_tags *tags, const struct plx_image *grey, const str
     const size_t most = (size_t)(board->columns * board->rows);
     if (grey->width < MIN_SIDE || grey->height < MIN_SIDE)
         return PLX_ERR_NOT_FOUND;
-    struct found *found = malloc(2 * most * sizeof *found), *joined = found + most;
+    struct found *found = malloc(2 * most * sizeof *found); /* of both ways to look */
     if (!found)
         return PLX_ERR_NOMEM;
+    struct found *joined = found + most;
     const int count = detect(tags, grey, board, NULL, found);
     const int others = count < (int)most ? detect_joined(tags, grey, board, joined) : 0;
     const int result = others < 0       ? others

@@ -191,6 +191,14 @@ const struct plx_key plx_keys[] = {
      PIXELS(pipeline.temporal.max_step)},
     {"refine.temporal_weight", "weight of the new disparity in the temporal blend, in 1/256", FIELD(pipeline.temporal.weight)},
 
+    {"mount.x_m", "the left camera in the robot's base (x forward, y left, z up, origin on the ground): forward",
+     FIELD(pipeline.mount.x_m)},
+    {"mount.y_m", "the left camera in the robot's base: to the left", FIELD(pipeline.mount.y_m)},
+    {"mount.z_m", "height of the left camera above the ground; 0 = the mount is not known", FIELD(pipeline.mount.z_m)},
+    {"mount.roll_deg", "turn of the left camera about its view axis, clockwise", FIELD(pipeline.mount.roll_deg)},
+    {"mount.pitch_deg", "how far the left camera looks down", FIELD(pipeline.mount.pitch_deg)},
+    {"mount.yaw_deg", "how far the left camera looks to the left", FIELD(pipeline.mount.yaw_deg)},
+
     {"ground.enabled", "find the ground plane", FIELD(pipeline.ground)},
     {"ground.tolerance_px", "largest difference of ground from the plane; 1/32 of the disparity if larger",
      PIXELS(pipeline.ground_tolerance)},

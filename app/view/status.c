@@ -80,6 +80,25 @@ static cJSON *capture_json(const struct plx_capture_info *capture)
     return item;
 }
 
+static cJSON *mount_json(const struct plx_mount_info *mount)
+{
+    const struct {
+        const char *name;
+        float value;
+    } number[] = {{"x_m", mount->x_m},
+                  {"y_m", mount->y_m},
+                  {"z_m", mount->z_m},
+                  {"roll_rad", mount->roll_rad},
+                  {"pitch_rad", mount->pitch_rad},
+                  {"yaw_rad", mount->yaw_rad}};
+    if (!mount->known)
+        return cJSON_CreateNull();
+    cJSON *item = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        cJSON_AddItemToObject(item, number[i].name, plx_json_number((double)number[i].value, 5));
+    return item;
+}
+
 static cJSON *ground_json(const struct plx_ground_info *ground)
 {
     if (!ground->valid)
@@ -137,6 +156,7 @@ cJSON *plx_status_json(const struct plx_status *status)
     if (status->any)
         add_frame(item, &status->frame);
     /* Ground, motion and obstacles of an old frame would mislead a robot. */
+    cJSON_AddItemToObject(item, "mount", mount_json(&status->frame.mount));
     cJSON_AddItemToObject(item, "ground", status->fresh ? ground_json(&status->frame.ground) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "free_ahead_m", plx_json_number(status->fresh ? status->free_m : NAN, 2));
     cJSON_AddItemToObject(item, "motion", status->fresh ? plx_json_motion(&status->frame.motion) : cJSON_CreateNull());

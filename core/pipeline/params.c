@@ -62,6 +62,12 @@ static const struct plx_parameter list[] = {
     {FIELD(track.max_missed), PLX_WHOLE(0, 1000)},
     {FIELD(track.gate_m), PLX_REAL(0.01, 100)},
     {FIELD(track.accel_mps2), PLX_REAL(0.001, 1000)},
+    {FIELD(mount.x_m), PLX_REAL(-10, 10)},
+    {FIELD(mount.y_m), PLX_REAL(-10, 10)},
+    {FIELD(mount.z_m), PLX_REAL(0, 10)},
+    {FIELD(mount.roll_deg), PLX_REAL(-45, 45)},
+    {FIELD(mount.pitch_deg), PLX_REAL(-45, 89)},
+    {FIELD(mount.yaw_deg), PLX_REAL(-180, 180)},
 };
 const struct plx_parameters plx_pipeline_parameters = {list, sizeof list / sizeof list[0]};
 

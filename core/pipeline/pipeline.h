@@ -9,6 +9,7 @@
 
 #include "core/drift/learner.h"
 #include "core/geometry/calibration.h"
+#include "core/geometry/mount.h"
 #include "core/ground/obstacles.h"
 #include "core/pipeline/stages.h"
 #include "core/tracks/tracks.h"
@@ -28,6 +29,7 @@ struct plx_pipeline_params {
     int ground_tolerance;                /* 1/16 px */
     struct plx_obstacle_params obstacle;
     struct plx_track_params track;
+    struct plx_mount mount;
 };
 
 /*

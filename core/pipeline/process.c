@@ -176,6 +176,9 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
     if (plx_alignment_look(&pipeline->alignment, &left, pipeline->results->match, &context->frame->alignment))
         health |= PLX_HEALTH_MISALIGNED;
     measure_drift(context);
+    if (plx_mount_check_update(&pipeline->mount_check, &pipeline->params.mount, &context->frame->ground, context->capture_ns))
+        health |= PLX_HEALTH_CAMERA_MOVED;
+    plx_mount_info(&pipeline->params.mount, &context->frame->ground, &context->frame->mount);
     return health;
 }
 

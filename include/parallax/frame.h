@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PLX_ABI_VERSION 5u
+#define PLX_ABI_VERSION 6u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_ZONES 8          /* histogram zones per axis */
@@ -109,6 +109,15 @@ struct plx_correction_info {
 struct plx_pose {
     double rotation[9];
     double translation[3];
+};
+
+/* Where the left camera is on the robot: in its base of REP-103, x forward, y left, z up, the origin on the ground. */
+struct plx_mount_info {
+    uint32_t known;    /* 1: the configuration has a mount, which the next six repeat; 0: they are 0 */
+    uint32_t measured; /* 1: height, pitch and roll of the pose are those of this frame's ground, else those of the mount */
+    float x_m, y_m, z_m;
+    float roll_rad, pitch_rad, yaw_rad; /* clockwise about the view axis; down; to the left */
+    struct plx_pose base_from_left;     /* of points in axes of the left camera; all 0 without mount and ground */
 };
 
 /* Ego-motion: how the left camera moved. Its axes are the camera's: x right, y down, z forward; metres. */
@@ -233,6 +242,7 @@ struct plx_frame {
     struct plx_drift_info drift; /* what is left with the correction in force */
     struct plx_correction_info correction;
     struct plx_motion_info motion;
+    struct plx_mount_info mount;
     struct plx_plane plane[PLX_PLANE_COUNT];
     float blind_within_m;    /* nothing nearer is seen: disparities end there, or obstacles.range_min_m; 0 in a raw frame */
     uint32_t reserved;       /* 0 */

@@ -73,7 +73,9 @@
     ROW(17, MEMORY_PRESSURE, "memory_pressure", "the machine is short of memory", /* processes wait for it */                  \
         "The machine is short of memory.")                                                                                     \
     ROW(18, HOT, "hot", "too hot, or clocks throttled",                                                                        \
-        "The machine is too hot, or throttled. Check its cooling.")
+        "The machine is too hot, or throttled. Check its cooling.")                                                            \
+    ROW(19, CAMERA_MOVED, "camera_moved", "camera moved on the robot", /* the ground does not agree with the mount */          \
+        "Height or tilt of the camera differ from the key mount. Is it loose? Measure it again.")
 
 /* Why a frame cannot show obstacles: where a bit is set, an empty list does not mean that nothing stands there. Bit, name, word,
  * words. */

@@ -23,7 +23,8 @@ struct setup {
     int frames;
 };
 
-static int set_up(void **state)
+/* The demo's cameras are 1 m high, and look 0.10 rad down with a roll of 0.015 rad. */
+static int set_up_mount(void **state, const struct plx_mount *mount)
 {
     struct setup *s = calloc(1, sizeof *s);
     const struct plx_limits limits = {WIDTH, HEIGHT, 64, 2};
@@ -33,6 +34,7 @@ static int set_up(void **state)
     assert_non_null(s);
     plx_pipeline_params_default(&params);
     params.match.disparities = 64;
+    params.mount = *mount;
     plx_scene_demo(WIDTH, HEIGHT, 1, &s->scene);
     plx_calibration_pinhole(WIDTH, HEIGHT, &s->scene.calibration, &s->calibration);
     assert_int_equal(plx_cpu_create(&limits, &s->stages), 0);
@@ -42,6 +44,16 @@ static int set_up(void **state)
     assert_non_null(s->frame);
     *state = s;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_mount(state, &(struct plx_mount){.x_m = 0.25, .z_m = 1, .roll_deg = 0.86, .pitch_deg = 5.73});
+}
+
+static int set_up_moved(void **state)
+{
+    return set_up_mount(state, &(struct plx_mount){.x_m = 0.25, .z_m = 1, .roll_deg = 0.86, .pitch_deg = 7.3});
 }
 
 static int tear_down(void **state)
@@ -98,8 +110,39 @@ static void the_ground_is_held_for_a_while(void **state)
     }
 }
 
+#define TWO_SECONDS 61 /* frames */
+
+static void the_mount_agrees_with_the_ground(void **state)
+{
+    const struct plx_frame *frame = NULL;
+    for (int i = 0; i < TWO_SECONDS + 10; i++) {
+        frame = next(*state, true);
+        assert_false(frame->health & PLX_HEALTH_CAMERA_MOVED);
+    }
+    const struct plx_mount_info *mount = &frame->mount;
+    assert_true(mount->known && mount->measured && mount->x_m == 0.25F && mount->z_m == 1);
+    assert_true(mount->base_from_left.translation[0] == 0.25 &&
+                mount->base_from_left.translation[2] == (double)frame->ground.camera_height_m);
+}
+
+static void a_camera_that_was_moved_is_a_fault(void **state)
+{
+    const struct plx_frame *frame = NULL;
+    for (int i = 0; i < TWO_SECONDS; i++) {
+        frame = next(*state, true);
+        assert_false(frame->health & PLX_HEALTH_CAMERA_MOVED);
+    }
+    for (int i = 0; i < 10; i++)
+        frame = next(*state, true);
+    assert_true(frame->health & PLX_HEALTH_CAMERA_MOVED);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(the_ground_is_held_for_a_while, set_up, tear_down)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_ground_is_held_for_a_while, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_mount_agrees_with_the_ground, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_camera_that_was_moved_is_a_fault, set_up_moved, tear_down),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,17 @@ static void print_ground(const struct plx_ground_info *ground)
         puts("ground        not found");
 }
 
+static void print_mount(const struct plx_mount_info *mount)
+{
+    if (mount->known)
+        printf("mount         %.2f m above the ground, pitch %.1f deg, roll %.1f deg; at x %.2f, y %.2f m, yaw %.1f deg\n",
+               (double)mount->z_m, (double)mount->pitch_rad * PLX_DEGREES_PER_RAD,
+               (double)mount->roll_rad * PLX_DEGREES_PER_RAD, (double)mount->x_m, (double)mount->y_m,
+               (double)mount->yaw_rad * PLX_DEGREES_PER_RAD);
+    else
+        puts("mount         not known (keys mount.*)");
+}
+
 static void print_geometry(const struct plx_frame *frame)
 {
     const struct plx_calibration_info *calibration = &frame->calibration;
@@ -116,6 +127,7 @@ static void print_world(const struct plx_status *status)
         return;
     }
     print_ground(&frame->ground);
+    print_mount(&frame->mount);
     plx_motion_text(&frame->motion, motion, sizeof motion);
     printf("motion        %s\n", motion);
     if (plx_has_scan(frame)) {

@@ -32,6 +32,7 @@ ALIGNMENT = _struct(("patches", "u4"), ("rows worst_rows pitch_rad roll_rad scal
 POSE = _struct(("rotation", "f8", 9), ("translation", "f8", 3))
 MOTION = _struct(("valid source corners tracked inliers breaks", "u4"), ("interval_ns", "i8"), ("motion", POSE),
                  ("covariance", "f8", 36), ("pose", POSE))
+MOUNT = _struct(("known measured", "u4"), ("x_m y_m z_m roll_rad pitch_rad yaw_rad", "f4"), ("base_from_left", POSE))
 MOTION_HINT = _struct(("from_ns to_ns", "i8"), ("motion", POSE))
 OBSTACLE = _struct(("label track status age_frames area_px", "u4"), ("x y width height", "i4"),
                    ("centroid_x centroid_y disparity_median disparity_near nearest_m", "f4"), ("position_m extent_m", "f4", 3),
@@ -45,7 +46,7 @@ _HEAD: tuple[tuple[Any, ...], ...] = (
     ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source blind", "u4"),
     ("pairs_skipped", "u8"), ("capture", CAPTURE, 2), ("calibration", CALIBRATION), ("width height", "u4"),
     ("min_disparity", "i4"), ("disparities", "u4"), ("stage_us", "u4", len(Stage)), ("bytes", "u4"), ("ground", GROUND),
-    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("motion", MOTION), ("plane", PLANE, len(Plane)),
+    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("motion", MOTION), ("mount", MOUNT), ("plane", PLANE, len(Plane)),
     ("blind_within_m", "f4"), ("reserved region_count obstacle_count", "u4"))
 HEAD = _struct(*_HEAD)  # of a frame: what comes before its obstacles
 FRAME = _struct(*_HEAD, ("obstacle", OBSTACLE, MAX_OBSTACLES))
@@ -58,7 +59,7 @@ MAPPING = _struct(("memory bytes", numpy.uintp))
 STRUCTURES = {
     "plx_plane": PLANE, "plx_capture_info": CAPTURE, "plx_calibration_info": CALIBRATION, "plx_ground_info": GROUND,
     "plx_alignment_info": ALIGNMENT, "plx_drift_info": DRIFT, "plx_correction": CORRECTION,
-    "plx_correction_info": CORRECTIONS, "plx_pose": POSE, "plx_motion_info": MOTION, "plx_motion_hint": MOTION_HINT,
+    "plx_correction_info": CORRECTIONS, "plx_pose": POSE, "plx_motion_info": MOTION, "plx_mount_info": MOUNT, "plx_motion_hint": MOTION_HINT,
     "plx_obstacle": OBSTACLE, "plx_scan": SCAN, "plx_stixel": STIXEL, "plx_frame": FRAME, "plx_view": VIEW,
     "plx_mapping": MAPPING,
 }

@@ -139,6 +139,7 @@ class Health(Flags):
     NOT_CALIBRATED = 1 << 16
     MEMORY_PRESSURE = 1 << 17
     HOT = 1 << 18
+    CAMERA_MOVED = 1 << 19
 
     def _nothing(self) -> str:
         return "fine"

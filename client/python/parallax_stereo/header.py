@@ -177,6 +177,11 @@ class Header:
         """None: it is unknown."""
         return records.motion(self._head["motion"][0])
 
+    @property
+    def mount(self) -> Optional[records.Mount]:
+        """Where the left camera is on the robot. None: neither mount nor ground are known."""
+        return records.mount(self._head["mount"][0])
+
     # --- obstacles ---
 
     @property

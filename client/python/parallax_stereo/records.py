@@ -120,6 +120,21 @@ class Motion:
 
 
 @dataclasses.dataclass(frozen=True)
+class Mount:
+    """Where the left camera is on the robot, struct plx_mount_info. The six numbers are those of the configuration, 0 where it has none; if
+    measured, the pose has height, pitch and roll of this frame's ground instead."""
+    known: bool
+    measured: bool
+    x_m: float
+    y_m: float
+    z_m: float
+    roll_rad: float
+    pitch_rad: float
+    yaw_rad: float
+    base_from_left: Pose
+
+
+@dataclasses.dataclass(frozen=True)
 class Obstacle:
     """struct plx_obstacle."""
     label: int
@@ -202,6 +217,13 @@ def motion(raw: Any) -> Motion | None:
     numbers = {name: int(raw[name]) for name in ("corners", "tracked", "inliers", "breaks", "interval_ns")}
     return Motion(source=MotionSource(int(raw["source"])), motion=_pose(raw["motion"]), pose=_pose(raw["pose"]),
                   covariance=raw["covariance"].reshape(6, 6).copy(), **numbers)
+
+
+def mount(raw: Any) -> Mount | None:
+    if not (raw["known"] or raw["measured"]):
+        return None
+    numbers = {name: float(raw[name]) for name in ("x_m", "y_m", "z_m", "roll_rad", "pitch_rad", "yaw_rad")}
+    return Mount(known=bool(raw["known"]), measured=bool(raw["measured"]), base_from_left=_pose(raw["base_from_left"]), **numbers)
 
 
 _OBSTACLE_TYPES: dict[str, Any] = {"status": TrackStatus, "moving": bool, "size_class": SizeClass}

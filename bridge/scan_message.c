@@ -132,7 +132,7 @@ static void put_column(const struct columns *columns, uint32_t column, struct be
     const struct plx_scan *scan = &columns->scan[column];
     const double depth = PLX_DISPARITY_ONE * c->fx * c->baseline_m; /* of disparity 1 */
     const double x = (PLX_COLUMN_WIDTH * column - 0.5 - c->cx) / c->fx, width = PLX_COLUMN_WIDTH / c->fx;
-    float range = scan->known && scan->free * RANGE_MAX_M <= depth ? INFINITY : NAN;
+    float range = (scan->known & PLX_SCAN_KNOWN) && scan->free * RANGE_MAX_M <= depth ? INFINITY : NAN;
     double down = horizon_at(columns, x);
     const struct plx_stixel *stixel = nearest_stixel(columns, column);
     if (stixel) {

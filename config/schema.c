@@ -213,6 +213,8 @@ const struct plx_key plx_keys[] = {
     {"obstacles.min_height_m", "lowest height above ground of an obstacle's pixels; the obstacle's top must be 0.1 m higher",
      FIELD(pipeline.obstacle.min_height_m)},
     {"obstacles.max_height_m", "greatest height above ground of an obstacle's pixels", FIELD(pipeline.obstacle.max_height_m)},
+    {"obstacles.min_drop_m", "by so much the ground falls at a drop (stairs, an edge, a pit); 0 = drops are not looked for",
+     FIELD(pipeline.obstacle.min_drop_m)},
     {"obstacles.open_size_px", "regions: width and height of the opening that removes narrow ones; 1 = off",
      FIELD(pipeline.obstacle.open_size), .other_name = "obstacles.open"},
     {"obstacles.close_size_px", "regions: width and height of the closing that fills small holes; 1 = off",

@@ -248,6 +248,59 @@ static int farthest_ground(const struct column *c)
     return least;
 }
 
+/* Height of the point in a row above the plane, mm. */
+static int64_t height_of(const struct column *c, int row)
+{
+    const int64_t d = c->value[row], height = (int64_t)c->ground->camera_height_um * (d - c->g[row]) / (1000 * d);
+    return height > 32767 ? 32767 : height < -32767 ? -32767 : height;
+}
+
+/* How far a slope of 140 per mille falls in the two rows of a cell: its distance is H f / r, with r rows to the horizon. */
+static int64_t slope_of(const struct column *c, int row)
+{
+    const int64_t r = (int64_t)c->g[row] * 65536 / c->ground->b, h = c->ground->camera_height_um / 1000;
+    const int64_t fall = r < 1 ? 32767 : 2 * 140 * h * c->mask->focal_px / (1000 * r * r);
+    return fall < 32767 ? fall : 32767;
+}
+
+static bool is_sure(const struct column *c, int row, int64_t deeper, int min_drop_mm)
+{
+    return deeper * 4 >= min_drop_mm * 3LL && deeper * 1000 * c->value[row] >= 12LL * c->ground->camera_height_um;
+}
+
+/* The edge of a drop: the last ground in a row whose height goes on from that of the ground below, if 3 of the 12 rows above
+ * show what lies deep below it before one shows a thing. 0: there is none. */
+static int drop_edge(const struct column *c, int min_drop_mm)
+{
+    int64_t level = 0;
+    int last = -1, deep = 0;
+    for (int row = c->rows - 1; row >= 0 && min_drop_mm > 0 && c->ground->valid && c->ground->b > 0; row--) {
+        if (last >= 0 && row < last - 12)
+            break;
+        if (c->value[row] == UNKNOWN || c->value[row] <= 0)
+            continue;
+        const int64_t height = height_of(c, row);
+        if (last < 0) {
+            if (seen_ground(c, row) > 0) {
+                level = height;
+                last = row;
+            }
+            continue;
+        }
+        const int64_t slope = slope_of(c, row) * (last - row);
+        if (seen_ground(c, row) > 0 && 2 * (level - height - slope) <= min_drop_mm && height - level - slope <= min_drop_mm) {
+            level += (height - level) / 4;
+            last = row;
+            deep = 0;
+        } else if (is_sure(c, row, height - level - slope, min_drop_mm)) {
+            break;
+        } else if (is_sure(c, row, level - height - slope, min_drop_mm) && ++deep == 3) {
+            return seen_ground(c, last);
+        }
+    }
+    return 0;
+}
+
 /* True if a stixel reaches down into the near rows. */
 static bool is_near(const struct column *c, const struct plx_stixel *found, int count)
 {
@@ -274,7 +327,7 @@ static int drop_unconfirmed(const struct column *c, struct plx_stixel *found, in
 }
 
 /* Selection sort, which keeps the order of equals: the nearest 8, the lower one first. */
-static void publish(struct plx_stixel *found, int count, bool known, int free_to, struct plx_scan *ret_scan,
+static void publish(struct plx_stixel *found, int count, int known, int free_to, struct plx_scan *ret_scan,
                     struct plx_stixel *ret_stixels)
 {
     int n = 0, nearest = 0;
@@ -290,7 +343,7 @@ static void publish(struct plx_stixel *found, int count, bool known, int free_to
         ret_stixels[n] = found[best];
         found[best].near_disparity = 0;
     }
-    *ret_scan = (struct plx_scan){(uint16_t)nearest, (uint16_t)free_to, known, (uint16_t)n};
+    *ret_scan = (struct plx_scan){(uint16_t)nearest, (uint16_t)free_to, (uint16_t)known, (uint16_t)n};
 }
 
 void oracle_columns(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_columns_params *params,
@@ -305,16 +358,19 @@ void oracle_columns(const struct plx_image *disparity, const struct plx_ground *
     struct plx_stixel *found = oracle_allocate((size_t)c.rows, sizeof *found);
 
     for (c.x = 0; c.x < ret_scan->width; c.x++) {
-        int count = 0, free_to = NOTHING;
-        bool known = false;
+        int count = 0, free_to = NOTHING, known = 0, drop = 0;
         if (ground->valid || !params->mask.ground_needed) {
             look(&c);
             find_path(&c);
             count = find_stixels(&c, found);
             free_to = farthest_ground(&c);
+            int blocked = 0;
             known = free_to < NOTHING;
-            count = drop_unconfirmed(&c, found, count, &free_to);
-            known = known || is_near(&c, found, count);
+            count = drop_unconfirmed(&c, found, count, &blocked);
+            known |= is_near(&c, found, count);
+            drop = drop_edge(&c, params->min_drop_mm);
+            known += 2 * drop;
+            free_to = blocked > free_to ? blocked : free_to;
         }
         publish(found, count, known, free_to, (struct plx_scan *)ret_scan->data + c.x, plx_row(ret_stixels, c.x));
     }

@@ -6,8 +6,8 @@
 #include "core/ground/columns.h"
 #include "oracle/test_image.h"
 
-/* BUMPY: a street whose things and ground are noisy. */
-enum column_content { INVALID, EQUAL, WHITE, NOISE, WILD, SPARSE, STREET, BUMPY, CONTENTS };
+/* BUMPY: a street whose things and ground are noisy. EDGES: ground that falls away, more from column to column. */
+enum column_content { INVALID, EQUAL, WHITE, NOISE, WILD, SPARSE, STREET, BUMPY, EDGES, CONTENTS };
 
 static const int column_sizes[][2] = {{1, 1},   {2, 1},   {1, 2},    {7, 7},     {2, 513},   {513, 2},
                                       {513, 7}, {7, 513}, {131, 97}, {640, 480}, {257, 513}, {66, 64}};
@@ -20,6 +20,15 @@ static inline int column_street(const struct plx_columns_params *params, const s
     const int road = (int)((ground->a * x + ground->b * y + ground->c) >> 16);
     const int box = params->mask.infinity + 16 * (8 + x / 40 % 7 * 5), base = x / 20 % 3;
     return base && road < box && y > 40 * base ? box : road;
+}
+
+/* The ground, and above a row that differs from place to place, lower ground with some noise. */
+static inline int column_edge(uint64_t *seed, const struct plx_columns_params *params, const struct plx_ground *ground, int x,
+                              int y)
+{
+    const int road = (int)((ground->a * x + ground->b * y + ground->c) >> 16), edge = 100 + x / 16 * 37 % 200;
+    const int above = road - params->mask.infinity;
+    return y >= edge ? road : road - above * (x % 160) / 320 + (int)(random_normal(seed) * 2);
 }
 
 static inline int column_value(uint64_t *seed, enum column_content content, const struct plx_columns_params *params,
@@ -41,6 +50,8 @@ static inline int column_value(uint64_t *seed, enum column_content content, cons
         return here;
     case BUMPY:
         return random_below(seed, 9) ? here + (int)(random_normal(seed) * 6) : (int)random_below(seed, 1024);
+    case EDGES:
+        return column_edge(seed, params, ground, x, y);
     default:
         return -1;
     }
@@ -81,11 +92,12 @@ static inline struct plx_columns_params column_params(uint64_t *seed)
          .max_height_um = 500000 + (int)random_below(seed, 3000000),
          .focal_px = random_below(seed, 9) ? 1 + (int)random_below(seed, 2000) : PLX_COLUMNS_MAX_FOCAL,
          .ground_needed = random_below(seed, 2)},
-        64 << random_below(seed, 3)};
+        64 << random_below(seed, 3),
+        random_below(seed, 4) ? 30 + (int)random_below(seed, 200) : 0};
 }
 
 /* Case INDEX of COLUMN_CASES, each content with each size, twice. */
-#define COLUMN_CASES 192
+#define COLUMN_CASES 216
 
 struct column_case {
     int width, height;

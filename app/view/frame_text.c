@@ -35,8 +35,8 @@ double plx_free_ahead(const struct plx_view *view)
     uint16_t nearest = 0;
     uint32_t unknown = 0;
     for (uint32_t i = columns / 3; i < columns - columns / 3; i++) {
-        nearest = scan[i].known && scan[i].free > nearest ? scan[i].free : nearest;
-        unknown += !scan[i].known;
+        nearest = (scan[i].known & PLX_SCAN_KNOWN) && scan[i].free > nearest ? scan[i].free : nearest;
+        unknown += !(scan[i].known & PLX_SCAN_KNOWN);
     }
     if (nearest == 0 || unknown > columns / MOST_UNKNOWN)
         return (double)NAN;

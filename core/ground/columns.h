@@ -47,10 +47,12 @@
 #define PLX_PARTNER_MARGIN 64  /* 1/16 px: so far outside the right picture a partner may lie */
 #define PLX_COLUMNS_MAX_FOCAL 32767
 #define PLX_COLUMNS_MAX_LIFT 12288
+#define PLX_COLUMNS_MAX_DROP_MM 10000
 
 struct plx_columns_params {
     struct plx_mask_params mask; /* ranges, heights, infinity, as there; focal_px 1 .. PLX_COLUMNS_MAX_FOCAL */
     int disparities;             /* D: 64, 128 or 256 */
+    int min_drop_mm; /* 1 .. PLX_COLUMNS_MAX_DROP_MM: by so much the ground falls at a drop; 0: drops are not looked for */
 };
 
 static inline int plx_columns_of(int width)
@@ -70,6 +72,7 @@ static inline bool plx_columns_ok(const struct plx_image *disparity, const struc
     return plx_image_ok(disparity, PLX_U16) && plx_image_ok(scan, PLX_U64) && plx_image_ok(stixels, PLX_U128) &&
            scan->width == plx_columns_of(disparity->width) && scan->height == 1 && stixels->width == PLX_COLUMN_STIXELS &&
            stixels->height == scan->width && params->mask.focal_px >= 1 && params->mask.focal_px <= PLX_COLUMNS_MAX_FOCAL &&
+           params->min_drop_mm >= 0 && params->min_drop_mm <= PLX_COLUMNS_MAX_DROP_MM &&
            (params->disparities == 64 || params->disparities == 128 || params->disparities == 256);
 }
 

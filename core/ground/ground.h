@@ -54,6 +54,10 @@ PLX_BOTH void plx_ground_normal(const struct plx_ground *ground, const struct pl
     ret_normal[2] = centre / calibration->baseline_m / calibration->fx;
 }
 
+/* The plane whose unit NORMAL points down, HEIGHT metres below the camera, as HELD; the reverse of plx_ground_normal. */
+struct plx_ground plx_ground_of(const double normal[3], double height, const struct plx_calibration_info *calibration,
+                                int infinity);
+
 /* What earlier frames say of the ground, for one frame. All 0: nothing, as for a single picture. */
 struct plx_ground_prior {
     struct plx_ground held;               /* HELD if it may stand in for the ground of this frame, else all 0 */
@@ -67,6 +71,7 @@ struct plx_ground_params {
     int tolerance;                  /* 1/16 px */
     int horizon_min, horizon_max;   /* rows between which the horizon may lie */
     struct plx_calibration_info calibration;
+    struct plx_ground mount; /* what the robot stands on, by where the camera is on it; all 0: not known */
 };
 
 /* Disparities in 1/16 px relative to min_disparity. */

@@ -21,6 +21,7 @@ struct plx_obstacle_params {
     enum plx_record_source records;
     double range_min_m, range_max_m;
     double min_height_m, max_height_m; /* above ground */
+    double min_drop_m;                 /* by so much the ground falls at a drop; 0: drops are not looked for */
     int open_size, close_size;         /* of regions: morphology, odd, 1 = off */
     int max_step;                      /* of regions: 1/16 px between neighbours of one obstacle */
     int min_area;                      /* pixels */

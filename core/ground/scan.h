@@ -9,4 +9,8 @@
  * none either. What is too near to be matched gets matches by chance in some columns of its own. */
 void plx_scan_close(struct plx_scan *scan, int count);
 
+/* Ends free ground at the drops that the stage columns found, and says so, where at least 8 columns side by side have one:
+ * fewer are chance. */
+void plx_scan_confirm_drops(struct plx_scan *scan, int count);
+
 #endif

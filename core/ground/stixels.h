@@ -14,6 +14,11 @@
 #define PLX_PIECE_LEAST 4     /* cells that support a piece */
 #define PLX_PIECE_DRIFT 8     /* a piece's states are within 1 / 8 and 1 of that of its lowest cell */
 #define PLX_FREE_GAP 12       /* cells: ground seen beyond a longer gap is not known to be free */
+#define PLX_SCAN_DROP_SHIFT 1 /* of its disparity in plx_scan.known, until it is confirmed */
+#define PLX_DROP_CELLS 3      /* that show what lies below a drop */
+#define PLX_DROP_NOISE 4      /* 1/16 px: standard deviation of a disparity */
+#define PLX_DROP_NEVER 65535  /* mm: no point lies so deep */
+#define PLX_DROP_SLOPE 140    /* per mille: ground that descends no more is no drop; 8 degrees */
 #define PLX_NEAR_CELLS 24     /* the lowest cells in which disparities reach the ground: */
 #define PLX_NEAR_SEEN 6       /* unless so many show it, something may stand there that is too near to be matched */
 #define PLX_LOW_MM 400        /* a slope that ends below is ground */
@@ -300,6 +305,95 @@ PLX_BOTH int plx_column_begin(const struct plx_column *column)
     return y;
 }
 
+/* How far ground that descends by PLX_DROP_SLOPE per mille falls from one cell to the next, mm. */
+PLX_BOTH int plx_cell_fall_mm(const struct plx_column *column, int row)
+{
+    const int64_t rows = ((int64_t)plx_row_ground(column, row) << 16) / column->ground->b; /* below the horizon */
+    const int64_t scale = (int64_t)column->ground->camera_height_um / 1000 * column->params->mask.focal_px;
+    const int64_t fall = rows < 1 ? PLX_MAX_HEIGHT_MM : PLX_CELL_HEIGHT * PLX_DROP_SLOPE * scale / (1000 * rows * rows);
+    return fall < PLX_MAX_HEIGHT_MM ? (int)fall : PLX_MAX_HEIGHT_MM;
+}
+
+/* What a cell says of drops; all 0 where nothing is known. */
+struct plx_drop_cell {
+    int height; /* of its point above the plane, mm */
+    int fall;   /* plx_cell_fall_mm */
+    int need; /* mm: a point that lies so much deeper than the ground is no noise: three standard deviations of its height, and
+                 three quarters of what is looked for; 1 .. PLX_DROP_NEVER */
+    int ground; /* 1: ground is seen */
+};
+
+PLX_BOTH struct plx_drop_cell plx_drop_cell_of(const struct plx_column *column, int row)
+{
+    struct plx_drop_cell cell = {0, 0, 0, 0};
+    const int value = column->value[row], looked_for = (3 * column->params->min_drop_mm + 3) / 4;
+    if (value == PLX_CELL_UNKNOWN || value < 1)
+        return cell;
+    const int64_t deviations = (int64_t)column->ground->camera_height_um * (3 * PLX_DROP_NOISE), unit = (int64_t)1000 * value;
+    const int64_t noise = (deviations + unit - 1) / unit, need = noise > looked_for ? noise : looked_for;
+    cell.height = plx_height_mm(column->ground, value, plx_row_ground(column, row));
+    cell.fall = plx_cell_fall_mm(column, row);
+    cell.need = need < PLX_DROP_NEVER ? (int)need : PLX_DROP_NEVER;
+    cell.ground = plx_seen_ground(column, row) < PLX_SCAN_NOTHING_FREE;
+    return cell;
+}
+
+/* The search for a drop, up a column. */
+struct plx_drop_search {
+    int last;  /* row of the last ground that goes on from below; -1: none yet */
+    int level; /* its height, smoothed, mm */
+    int deep;  /* cells above that lie deep below it */
+};
+
+/* Looks at CELL of ROW, rows from the bottom up. True if the search is over: then there is a drop behind search->last where
+ * search->deep is PLX_DROP_CELLS. LEAST: min_drop_mm. */
+PLX_BOTH bool plx_drop_look(struct plx_drop_search *search, const struct plx_drop_cell *cell, int row, int least)
+{
+    if (search->last >= 0 && search->last - row > PLX_FREE_GAP)
+        return true;
+    if (cell->need == 0 || (search->last < 0 && !cell->ground))
+        return false;
+    if (search->last < 0) {
+        search->last = row;
+        search->level = cell->height;
+        return false;
+    }
+    const int slope = cell->fall * (search->last - row), step = cell->height - search->level;
+    if (cell->ground && 2 * (step + slope) >= -least && step - slope <= least) {
+        search->last = row;
+        search->level += step / 4;
+        search->deep = 0;
+        return false;
+    }
+    search->deep += -step - slope >= cell->need;
+    return step - slope >= cell->need /* a thing stands there */ || search->deep == PLX_DROP_CELLS;
+}
+
+/* The disparity of the ground at the edge, 0 if the search has found no drop. */
+PLX_BOTH int plx_drop_edge(const struct plx_column *column, const struct plx_drop_search *search)
+{
+    return search->deep == PLX_DROP_CELLS ? plx_seen_ground(column, search->last) : 0;
+}
+
+PLX_BOTH bool plx_drops_are_looked_for(const struct plx_column *column)
+{
+    return column->params->min_drop_mm > 0 && column->ground->valid && column->ground->b > 0;
+}
+
+/* The disparity of the last ground before a drop, 0 if there is none: going up from the bottom, at least PLX_DROP_CELLS of the
+ * next PLX_FREE_GAP cells show what lies deep below the level of that ground, before any of ground that goes on from there, or
+ * of a thing. The path itself is of no use: it bends down with the ground. */
+PLX_BOTH int plx_column_drop(const struct plx_column *column)
+{
+    struct plx_drop_search search = {-1, 0, 0};
+    for (int y = column->rows - 1; y >= 0 && plx_drops_are_looked_for(column); y--) {
+        const struct plx_drop_cell cell = plx_drop_cell_of(column, y);
+        if (plx_drop_look(&search, &cell, y, column->params->min_drop_mm))
+            break;
+    }
+    return plx_drop_edge(column, &search);
+}
+
 /* True if a thing in PIECE stands where the column BEGINs (plx_column_begin), or hides that. */
 PLX_BOTH bool plx_piece_is_near(const struct plx_column *column, const struct plx_piece *piece, int begin)
 {
@@ -322,12 +416,14 @@ PLX_BOTH int plx_column_free(const struct plx_column *column, int begin)
 }
 
 /* The scan of a column of COUNT stixels, one of which is NEAR_THING (plx_piece_is_near): NEAREST, the disparity of the nearest
- * that blocks, NEARER, the same with those that have no partner, which nothing behind is free for, and GROUND,
- * plx_column_free. */
-PLX_BOTH struct plx_scan plx_column_scan(int count, bool near_thing, int nearest, int nearer, int ground)
+ * that blocks, NEARER, the same with those that have no partner, which nothing behind is free for, GROUND, plx_column_free, and
+ * DROP, plx_column_drop, which waits above KNOWN for what the columns beside it show (plx_scan_confirm_drops). */
+PLX_BOTH struct plx_scan plx_column_scan(int count, bool near_thing, int nearest, int nearer, int ground, int drop)
 {
+    const bool known = near_thing || ground < PLX_SCAN_NOTHING_FREE;
     const struct plx_scan scan = {(uint16_t)nearest, (uint16_t)(ground > nearer ? ground : nearer),
-                                  near_thing || ground < PLX_SCAN_NOTHING_FREE, (uint16_t)count};
+                                  (uint16_t)((known ? PLX_SCAN_KNOWN : 0) | (unsigned)drop << PLX_SCAN_DROP_SHIFT),
+                                  (uint16_t)count};
     return scan;
 }
 
@@ -353,7 +449,7 @@ PLX_BOTH void plx_column_publish(const struct plx_column *column, struct plx_sca
             near_thing = near_thing || plx_piece_is_near(column, &piece, begin);
             count = plx_stixel_insert(stixel, count, ret_stixels);
         }
-    *ret_scan = plx_column_scan(count, near_thing, nearest, nearer, plx_column_free(column, begin));
+    *ret_scan = plx_column_scan(count, near_thing, nearest, nearer, plx_column_free(column, begin), plx_column_drop(column));
 }
 
 /* True if ground is needed and none is found: everything would look like a thing. */

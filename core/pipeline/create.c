@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "core/base/units.h"
 #include "core/pipeline/internal.h"
 
 #define ROW_ALIGNMENT 64u
@@ -200,6 +201,7 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
                         params->match.min_disparity, params->match.min_disparity + params->match.disparities - 1);
     pipeline->blind_within_m = (float)depth_of(pipeline, fmin(near, largest));
     pipeline->columns_params.disparities = params->match.disparities;
+    pipeline->columns_params.min_drop_mm = (int)lround(params->obstacle.min_drop_m * 1e3);
     pipeline->columns_params.mask = (struct plx_mask_params){
         .near_disparity = (int)floor(fmin(near, largest)),
         .far_disparity = (int)ceil(fmax(far, 0)),
@@ -220,6 +222,17 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
     return 0;
 }
 
+static struct plx_ground ground_of_mount(const struct plx_pipeline *pipeline)
+{
+    const struct plx_mount *mount = &pipeline->params.mount;
+    const double pitch = mount->pitch_deg / PLX_DEGREES_PER_RAD, roll = mount->roll_deg / PLX_DEGREES_PER_RAD;
+    const double normal[3] = {cos(pitch) * sin(roll), cos(pitch) * cos(roll), sin(pitch)};
+    return mount->z_m > 0
+               ? plx_ground_of(normal, mount->z_m, &pipeline->calibration,
+                               plx_disparity_at_infinity(&pipeline->calibration, pipeline->params.match.min_disparity))
+               : (struct plx_ground){.valid = 0};
+}
+
 static void prepare_ground(struct plx_pipeline *pipeline)
 {
     const struct plx_calibration_info *c = &pipeline->calibration;
@@ -232,6 +245,7 @@ static void prepare_ground(struct plx_pipeline *pipeline)
         .horizon_min = (int)lround(c->cy - c->fy * MAX_LOOK_DOWN),
         .horizon_max = (int)lround(c->cy + c->fy * MAX_LOOK_UP),
         .calibration = *c,
+        .mount = ground_of_mount(pipeline),
     };
 }
 

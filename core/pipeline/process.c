@@ -107,8 +107,10 @@ static void measure_geometry(struct plx_frame_context *context)
             frame->health |= PLX_HEALTH_GROUND_LOST;
     }
     const struct plx_image scan = plx_pipeline_plane(frame, PLX_PLANE_SCAN);
-    if (scan.data)
+    if (scan.data) {
         plx_scan_close(scan.data, scan.width);
+        plx_scan_confirm_drops(scan.data, scan.width);
+    }
     if (!pipeline->params.obstacles)
         return;
     frame->region_count = regions;

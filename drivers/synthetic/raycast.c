@@ -127,6 +127,22 @@ static void add_object(struct plx_ray_view *view, int index, double time_s)
         add_face(view, PLX_AXIS_Y, box[0][1], box, side_hit, moves, top);
 }
 
+/* The ground from step to step, and the fronts of those that lead up. */
+static void add_ground(struct plx_ray_view *view)
+{
+    const struct plx_scene *scene = view->scene;
+    for (int i = 0; i <= scene->step_count; i++) {
+        const double depth = i > 0 ? scene->step[i - 1].depth : 0.0, from = i > 0 ? scene->step[i - 1].z : -INFINITY;
+        const double to = i < scene->step_count ? scene->step[i].z : INFINITY;
+        const double floor[2][3] = {{-INFINITY, depth, from}, {INFINITY, depth, to}};
+        add_face(view, PLX_AXIS_Y, depth, floor, PLX_HIT_GROUND, false, GROUND_ALBEDO);
+        if (i < scene->step_count && scene->step[i].depth < depth) {
+            const double front[2][3] = {{-INFINITY, scene->step[i].depth, to}, {INFINITY, depth, to}};
+            add_face(view, PLX_AXIS_Z, to, front, PLX_HIT_GROUND, false, 0.75f * GROUND_ALBEDO);
+        }
+    }
+}
+
 void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene, double time_s, enum plx_eye eye)
 {
     const struct plx_calibration_info *info = &scene->calibration;
@@ -145,9 +161,8 @@ void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene,
         view->across[level] = (float)(info->fx / z);
         view->along[level] = (float)(info->fx / (z * z));
     }
-    const double everywhere[2][3] = {{-INFINITY, 0.0, -INFINITY}, {INFINITY, 0.0, INFINITY}};
     view->face_count = 0;
-    add_face(view, PLX_AXIS_Y, 0.0, everywhere, PLX_HIT_GROUND, false, GROUND_ALBEDO);
+    add_ground(view);
     for (int index = 0; index < scene->object_count; index++)
         add_object(view, index, time_s);
 }

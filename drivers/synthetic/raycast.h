@@ -9,8 +9,9 @@
 #include "drivers/synthetic/scene.h"
 
 #define PLX_RAY_LEVELS 32
-#define PLX_RAY_FACES (1 + 3 * PLX_SCENE_MAX_OBJECTS) /* the ground; front, one side and top of each box */
-#define PLX_RAY_FAR_M 250.0                           /* the ground ends here, the background begins */
+/* The ground and what each step leaves of it, with its front; front, one side and top of each box. */
+#define PLX_RAY_FACES (1 + 2 * PLX_SCENE_MAX_STEPS + 3 * PLX_SCENE_MAX_OBJECTS)
+#define PLX_RAY_FAR_M 250.0 /* the ground ends here, the background begins */
 
 enum plx_axis { PLX_AXIS_X, PLX_AXIS_Y, PLX_AXIS_Z };
 

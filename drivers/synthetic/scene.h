@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 
 #define PLX_SCENE_MAX_OBJECTS 16
+#define PLX_SCENE_MAX_STEPS 8
 
 /* An upright box on the ground; a pole is a narrow box. Ground frame: X right, Y down, Z forward from the point
  * below the camera at time 0, metres. It moves with a constant velocity. With a period it moves forth for half of PERIOD_S and
@@ -20,6 +21,12 @@ struct plx_scene_object {
     double width, height, depth;
     double vx, vz; /* m/s */
     double period_s;
+};
+
+/* From Z on, across the whole scene, the ground lies DEPTH below that under the camera: stairs, the edge of a platform, and
+ * with a later step up again a pit or a kerb. Metres. */
+struct plx_scene_step {
+    double z, depth;
 };
 
 /* A drive to and fro along Z: the left camera stands at the origin at time 0, is AHEAD_M farther half a PERIOD_S later, and
@@ -39,6 +46,8 @@ struct plx_scene {
     double noise; /* standard deviation, grey levels, after gain */
     double light; /* scene brightness; 1: exposure 10 ms at gain 1 gives a well exposed picture */
     uint64_t seed;
+    int step_count; /* in ascending order of z, in front of the camera */
+    struct plx_scene_step step[PLX_SCENE_MAX_STEPS];
     int object_count;
     struct plx_scene_object object[PLX_SCENE_MAX_OBJECTS];
 };

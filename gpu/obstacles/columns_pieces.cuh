@@ -182,6 +182,27 @@ static __device__ __forceinline__ int plx_warp_free(const struct plx_column &col
     return __popc(__ballot_sync(PLX_ALL_LANES, near)) >= PLX_NEAR_SEEN ? (int)least : PLX_SCAN_NOTHING_FREE;
 }
 
+/* plx_column_drop: each lane prepares a cell, and all follow the same search. */
+static __device__ __forceinline__ int plx_warp_drop(const struct plx_column &column)
+{
+    const int lane = threadIdx.x % 32, least = column.params->min_drop_mm;
+    struct plx_drop_search search = {-1, 0, 0};
+    bool over = !plx_drops_are_looked_for(&column);
+
+    for (int base = column.rows - 1; base >= 0 && !over; base -= 32) {
+        const struct plx_drop_cell none = {0, 0, 0, 0}, mine = lane <= base ? plx_drop_cell_of(&column, base - lane) : none;
+        const uint32_t heights = (uint32_t)mine.height << 16 | (uint32_t)mine.fall;
+        const uint32_t needs = (uint32_t)mine.need << 1 | (uint32_t)mine.ground;
+        PLX_UNROLL(1)
+        for (int i = 0; i < 32 && i <= base && !over; i++) {
+            const int both = (int)__shfl_sync(PLX_ALL_LANES, heights, i), rest = (int)__shfl_sync(PLX_ALL_LANES, needs, i);
+            const struct plx_drop_cell cell = {both >> 16, both & 0xFFFF, rest >> 1, rest & 1};
+            over = plx_drop_look(&search, &cell, base - i, least);
+        }
+    }
+    return plx_drop_edge(&column, &search);
+}
+
 /* plx_column_publish */
 static __device__ __forceinline__ void plx_warp_publish(const struct plx_warp_column &w, struct plx_scan *ret_scan,
                                                         struct plx_stixel *ret_stixels)
@@ -216,8 +237,9 @@ static __device__ __forceinline__ void plx_warp_publish(const struct plx_warp_co
     if (lane < PLX_COLUMN_STIXELS)
         ret_stixels[lane] = mine;
     const int ground = plx_warp_free(column, begin);
+    const int drop = plx_warp_drop(column);
     if (lane == 0)
-        *ret_scan = plx_column_scan(count, near_thing, nearest, nearer, ground);
+        *ret_scan = plx_column_scan(count, near_thing, nearest, nearer, ground, drop);
 }
 
 #endif

@@ -188,14 +188,19 @@ static inline uint16_t plx_outline_nearest(const struct plx_obstacle *obstacle, 
     return nearest;
 }
 
+/* Bits of plx_scan.known. */
+#define PLX_SCAN_KNOWN 1u
+#define PLX_SCAN_DROP 2u
+
 /* What stands in one column of the image, and how far its ground is free. Disparities are 1/16 px above the disparity of
  * infinity: Z = 16 fx baseline / disparity. Like the disparity planes, they are drawn towards whole pixels, by up to 1/4 px. */
 struct plx_scan {
     uint16_t nearest; /* disparity of the nearest thing that reaches below 1.9 m above the ground; 0: none, Z is infinite */
     uint16_t free;    /* disparity up to which ground is seen, without a long gap, and nothing stands on it;
                          PLX_SCAN_NOTHING_FREE: nowhere */
-    uint16_t known;   /* 1: from the nearest ground that can be seen on, a thing or ground is seen; 0: something nearer than
-                         blind_within_m may stand there, whatever is seen behind it */
+    uint16_t known;   /* PLX_SCAN_KNOWN: from the nearest ground that can be seen on, a thing or ground is seen; without it
+                         something nearer than blind_within_m may stand there, whatever is seen behind it. PLX_SCAN_DROP: the
+                         free ground ends where the ground falls away */
     uint16_t stixels; /* of this column */
 };
 

@@ -35,7 +35,8 @@ static void measure(struct plx_stages *stages, const struct plx_image *disparity
                                                        .min_height_um = 200000,
                                                        .max_height_um = 3000000,
                                                        .focal_px = disparity->width},
-                                              .disparities = disparities};
+                                              .disparities = disparities,
+                                              .min_drop_mm = 100};
     const struct plx_ground ground = {
         .b = 65536, .c = -65536 * (disparity->height / 3), .camera_height_um = 1650000, .valid = 1};
     const int columns = plx_columns_of(disparity->width);

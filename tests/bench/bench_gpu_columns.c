@@ -66,7 +66,8 @@ static void bench_size(int width, int height, int disparities, int multiprocesso
                                                        .max_height_um = 2500000,
                                                        .focal_px = 700,
                                                        .ground_needed = true},
-                                              .disparities = disparities};
+                                              .disparities = disparities,
+                                              .min_drop_mm = 100};
     const struct plx_ground ground = {.b = 200000, .c = (int64_t)-200000 * height / 3, .camera_height_um = 1200000, .valid = 1};
     uint64_t seed = 1;
     struct parity parity;

@@ -126,7 +126,7 @@ static void count_free(const struct plx_scene *scene, const struct plx_image *sc
     for (int i = 0; i < scan->width; i++) {
         const struct plx_scan *column = (const struct plx_scan *)scan->data + i;
         const float nearest_m = nearest_in(scene, i);
-        if (!column->known || column->free == PLX_SCAN_NOTHING_FREE || nearest_m > FAR_M)
+        if (!(column->known & PLX_SCAN_KNOWN) || column->free == PLX_SCAN_NOTHING_FREE || nearest_m > FAR_M)
             continue;
         counts->free_columns++;
         counts->free_beyond += disparity_m / column->free > nearest_m + fmaxf(0.5F, 0.1F * nearest_m);

@@ -16,6 +16,7 @@
 #define WIDTH 640
 #define HEIGHT 520
 
+static int drops;                                    /* columns with one, of all cases */
 static struct plx_stages *stages[PLX_ISA_COUNT + 1]; /* one of each instruction set, then the best with three threads */
 
 static int set_up(void **state)
@@ -72,6 +73,8 @@ static int compare(const struct plx_image *disparity, const struct plx_ground *g
     }
     for (int x = 0; x < want.scan.width; x++)
         found += ((const struct plx_scan *)want.scan.data)[x].stixels;
+    for (int x = 0; x < want.scan.width; x++)
+        drops += ((const struct plx_scan *)want.scan.data)[x].known > PLX_SCAN_KNOWN;
     outputs_free(&want);
     return found;
 }
@@ -82,6 +85,7 @@ static void same_bits_as_the_oracle(void **state)
     uint64_t seed = test_seed();
     int found = 0;
 
+    drops = 0;
     for (int i = 0; i < COLUMN_CASES; i++) {
         const struct column_case c = column_case(&seed, i);
         struct plx_image disparity = test_image_new(c.width, c.height, PLX_U16, (int)random_below(&seed, 5));
@@ -92,8 +96,8 @@ static void same_bits_as_the_oracle(void **state)
         found += compare(&disparity, &c.ground, &c.params, what);
         test_image_free(&disparity);
     }
-    print_message("%d stixels\n", found);
-    assert_true(found > 300);
+    print_message("%d stixels, %d columns with a drop\n", found, drops);
+    assert_true(found > 300 && drops > 10);
 }
 
 /* A camera 1 m above level ground, horizon in row 100, focal length 500 px. */
@@ -103,8 +107,37 @@ static const struct plx_columns_params camera = {.mask = {.near_disparity = 1023
                                                           .max_height_um = 3000000,
                                                           .focal_px = 500,
                                                           .ground_needed = true},
-                                                 .disparities = 64};
+                                                 .disparities = 64,
+                                                 .min_drop_mm = 100};
 static const struct plx_ground ground = {.b = 2 << 16, .c = -(200 << 16), .camera_height_um = 1000000, .valid = 1};
+
+/* Level ground up to row 200, 2 m ahead, and behind it ground that lies deeper by FALL mm, whose face is hidden. */
+static void ground_that_falls_away(void **state)
+{
+    (void)state;
+    static const int falls[] = {0, 40, 120, 180, 300, 1000};
+    for (size_t i = 0; i < sizeof falls / sizeof *falls; i++) {
+        struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
+        struct outputs got = outputs_new(320);
+        for (int y = 0; y < 360; y++)
+            for (int x = 0; x < 320; x++) {
+                const int road = 2 * (y - 100), d = y >= 200 ? road : road * 1000 / (1000 + falls[i]);
+                ((uint16_t *)plx_row(&disparity, y))[x] = (uint16_t)(d < 16 ? (int)PLX_DISPARITY_INVALID : d);
+            }
+        assert_int_equal(
+            stages[PLX_ISA_COUNT]->ops->columns(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels),
+            0);
+        plx_scan_confirm_drops(got.scan.data, 80);
+        for (int x = 0; x < 80; x++) {
+            const struct plx_scan *scan = (const struct plx_scan *)got.scan.data + x;
+            assert_int_equal(scan->known, falls[i] >= 100 ? PLX_SCAN_KNOWN | PLX_SCAN_DROP : PLX_SCAN_KNOWN);
+            assert_in_range(scan->free, falls[i] >= 100 ? 190 : 16, falls[i] >= 100 ? 206 : 20);
+            assert_int_equal(scan->nearest, 0);
+        }
+        outputs_free(&got);
+        test_image_free(&disparity);
+    }
+}
 
 /* A box 0.5 m high from the ground up at 20 px, in columns 40 .. 59 of the scan, pixels 160 .. 239. */
 static void a_box_on_the_ground(void **state)
@@ -234,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_as_the_oracle),
+        cmocka_unit_test(ground_that_falls_away),
         cmocka_unit_test(a_box_on_the_ground),
         cmocka_unit_test(what_is_too_near_is_not_known_to_be_free),
         cmocka_unit_test(a_gap_between_unknown_columns_is_closed),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline holds the ground while frames show none, and says so. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,11 @@ static int set_up_mount(void **state, const struct plx_mount *mount)
     assert_non_null(s->frame);
     *state = s;
     return 0;
+}
+
+static int set_up_plain(void **state)
+{
+    return set_up_mount(state, &(struct plx_mount){.z_m = 0});
 }
 
 static int set_up(void **state)
@@ -137,11 +143,23 @@ static void a_camera_that_was_moved_is_a_fault(void **state)
     assert_true(frame->health & PLX_HEALTH_CAMERA_MOVED);
 }
 
+/* What the robot stands on does not go away with its picture. */
+static void the_mount_holds_the_ground(void **state)
+{
+    for (int i = 0; i < 5; i++)
+        next(*state, true);
+    for (int i = 0; i < 4 * HELD; i++) {
+        const struct plx_frame *frame = next(*state, false);
+        assert_true(is_lost(frame) && frame->ground.valid && fabsf(frame->ground.camera_height_m - 1) < 0.03F);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_ground_is_held_for_a_while, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_ground_is_held_for_a_while, set_up_plain, tear_down),
         cmocka_unit_test_setup_teardown(the_mount_agrees_with_the_ground, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_mount_holds_the_ground, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_camera_that_was_moved_is_a_fault, set_up_moved, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

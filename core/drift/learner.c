@@ -35,7 +35,7 @@ struct job {
 
 struct plx_learner {
     enum plx_correction_mode mode;
-    bool waits;
+    bool waits, single; /* pictures that are no sequence */
     struct plx_correction_store store;
     struct plx_stereo_calibration calibration;
     struct plx_calibration_info info;
@@ -248,9 +248,10 @@ int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t
 {
     const bool full = learner->drift.count == PLX_ROW_MATCHES;
 
-    if (full && capture_ns >= learner->look_ns - REFRESH_NS && capture_ns < learner->look_ns)
+    if (!learner->single && full && capture_ns >= learner->look_ns - REFRESH_NS && capture_ns < learner->look_ns)
         return 0;
-    const int places = learner->drift.count < PLX_FEW_MATCHES ? PLX_PLACES_FIRST : PLX_PLACES_LATER;
+    const int few = learner->drift.count < PLX_FEW_MATCHES ? PLX_PLACES_FIRST : PLX_PLACES_LATER;
+    const int places = learner->single ? PLX_PLACES_SINGLE : few;
     learner->look_ns = capture_ns + REFRESH_NS;
     *ret_place = learner->place;
     learner->place += (uint32_t)places;
@@ -337,4 +338,29 @@ bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_
     /* The map is the thread's again with the next job, which begins after this frame at the earliest. */
     atomic_store_explicit(&learner->phase, IDLE, memory_order_relaxed);
     return learner->job.changed;
+}
+
+void plx_learner_save(struct plx_learner *learner, struct plx_learned *ret_learned)
+{
+    const struct plx_remap *map;
+    bool columns;
+
+    learner->job_frames = LAG;
+    plx_learner_take(learner, &map, &columns);
+    *ret_learned = (struct plx_learned){learner->drift, learner->state, learner->place, learner->since};
+}
+
+const struct plx_remap *plx_learner_continue(struct plx_learner *learner, const struct plx_learned *learned)
+{
+    learner->single = true;
+    if (!learned)
+        return NULL;
+    learner->drift = learned->drift;
+    learner->state = learned->state;
+    learner->place = learned->place;
+    learner->since = learned->since;
+    if (learner->state.number == 0)
+        return NULL;
+    plx_remap_fill(&learner->calibration, PLX_RIGHT, &learner->state.applied, &learner->map);
+    return &learner->map;
 }

@@ -49,6 +49,21 @@ void plx_learner_destroy(struct plx_learner *learner); /* NULL is fine; waits fo
  * the learner's own until the next call; else NULL. */
 const struct plx_remap *plx_learner_keep(struct plx_learner *learner, const struct plx_correction_store *store);
 
+/* What was learned, for a later learner of the same calibration; its offset of disparities is not kept: motion begins anew. */
+struct plx_learned {
+    struct plx_row_drift drift;
+    struct plx_correction_info state;
+    uint32_t place;
+    int since; /* matches since the last correction or proposal */
+};
+
+/* After a frame, without a store: what was learned, with the result of the estimate that is being made. */
+void plx_learner_save(struct plx_learner *learner, struct plx_learned *ret_learned);
+
+/* Before the only frame, without a store: looks at many places of it, and goes on from LEARNED (NULL: from nothing). The right
+ * picture's map if a correction is in force, the learner's own until the next call; else NULL. */
+const struct plx_remap *plx_learner_continue(struct plx_learner *learner, const struct plx_learned *learned);
+
 /* How many places of this frame to look at, for struct plx_row_matches_find, and from which one on. */
 int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t *ret_place);
 

@@ -5,7 +5,7 @@
 
 #include <parallax/frame.h>
 
-/* By how many percent a distance of METRES comes out too long if all disparities are OFFSET px too small: the first order. */
+/* By how many percent a distance that comes out as METRES is too long if all disparities are OFFSET px too small. */
 static inline double plx_offset_percent(const struct plx_calibration_info *calibration, double offset, double metres)
 {
     return 100 * offset * metres / (calibration->fx * calibration->baseline_m);

@@ -73,6 +73,12 @@ void plx_pipeline_destroy(struct plx_pipeline *pipeline);
  * corrects nothing. STORE's context must outlive the pipeline. */
 int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct plx_correction_store *store);
 
+/* For pictures of one camera that are no sequence, each with a pipeline of its own, not raw and without a store. Before its
+ * frame: goes on from what those before it LEARNED of the same calibration (NULL: from nothing), with the correction in force.
+ * After its frame: saves what was learned. */
+int plx_pipeline_continue_learned(struct plx_pipeline *pipeline, const struct plx_learned *learned);
+void plx_pipeline_save_learned(struct plx_pipeline *pipeline, struct plx_learned *ret_learned);
+
 /* Numbers of tracks, as plx_tracks_last and plx_tracks_continue. */
 uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline);
 void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last);

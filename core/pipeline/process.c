@@ -145,7 +145,7 @@ static void measure_drift(const struct plx_frame_context *context)
     const struct plx_image left = plx_pipeline_plane(frame, PLX_PLANE_LEFT),
                            disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY),
                            right = pipeline->params.right ? plx_pipeline_plane(frame, PLX_PLANE_RIGHT) : pipeline->right_seen;
-    struct plx_row_match match[PLX_PLACES_FIRST];
+    struct plx_row_match match[PLX_PLACES_MOST];
     double offset = 0, deviation = 0;
     uint32_t place = 0;
     const int places = plx_learner_places(pipeline->learner, context->capture_ns, &place);
@@ -303,6 +303,17 @@ int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct pl
     if (pipeline->raw || pipeline->params.correction == PLX_CORRECTION_OFF)
         return 0;
     const struct plx_remap *made = plx_learner_keep(pipeline->learner, store);
+    return made ? write_map(pipeline, made) : 0;
+}
+
+void plx_pipeline_save_learned(struct plx_pipeline *pipeline, struct plx_learned *ret_learned)
+{
+    plx_learner_save(pipeline->learner, ret_learned);
+}
+
+int plx_pipeline_continue_learned(struct plx_pipeline *pipeline, const struct plx_learned *learned)
+{
+    const struct plx_remap *made = plx_learner_continue(pipeline->learner, learned);
     return made ? write_map(pipeline, made) : 0;
 }
 

@@ -297,6 +297,46 @@ static void make_sequence(int rounds)
     globfree(&found);
 }
 
+/* Errors of the 22 pairs of KITTI, each of which has its calibration beside it. */
+static int errors_of_pairs(const char *correction, double ret_percent[32])
+{
+    struct command command;
+    int count = 0;
+    command_succeed(&command, "run", PLX_TEST_DATA "/kitti_dev", "--gt", "gt.png", "--set", correction, "--json");
+    cJSON *list = cJSON_Parse(command.out);
+    const cJSON *pair;
+    cJSON_ArrayForEach (pair, list) {
+        assert_true(count < 32);
+        ret_percent[count++] =
+            cJSON_GetObjectItem(cJSON_GetObjectItem(pair, "accuracy"), "bad3_or_invalid_percent")->valuedouble;
+    }
+    cJSON_Delete(list);
+    command_free(&command);
+    return count;
+}
+
+/* Pairs of one calibration correct later ones, but not the only pair of another calibration. */
+static void pairs_of_one_camera_learn_from_each_other(void **state)
+{
+    (void)state;
+    enum { PAIRS = 22, ALONE = 20 };
+    double before[32], after[32], sum[2] = {0};
+    int changed = 0;
+    assert_int_equal(errors_of_pairs("calibration_correction=off", before), PAIRS);
+    assert_int_equal(errors_of_pairs("calibration_correction=rows", after), PAIRS);
+    for (int i = 0; i < PAIRS; i++) {
+        if (before[i] == after[i])
+            continue;
+        changed++;
+        sum[0] += before[i];
+        sum[1] += after[i];
+    }
+    print_message("    %d pairs corrected: %.2f -> %.2f %%\n", changed, sum[0] / changed, sum[1] / changed);
+    assert_true(before[0] == after[0] && before[ALONE] == after[ALONE]);
+    assert_in_range(changed, 6, PAIRS - 4);
+    assert_true(sum[1] < 0.95 * sum[0]);
+}
+
 static double mean_error(const char *correction)
 {
     struct command command;
@@ -339,6 +379,7 @@ int main(void)
         cmocka_unit_test(output_is_ground_truth_of_itself),
         cmocka_unit_test(motion_of_a_sequence),
         cmocka_unit_test(tracks_of_stixels),
+        cmocka_unit_test(pairs_of_one_camera_learn_from_each_other),
         cmocka_unit_test(corrected_rows_help_depth),
     };
     return golden_run(tests, files_begin, files_end);

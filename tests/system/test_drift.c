@@ -212,6 +212,39 @@ static void rows_are_corrected_within_30_frames(void **state)
     stages->ops->destroy(stages);
 }
 
+/* Each picture has a pipeline of its own, and their times say nothing. */
+static void single_pictures_learn_from_each_other(void **state)
+{
+    (void)state;
+    static const struct numbers turned = {0.1 * DEGREE, -0.1 * DEGREE, -0.2 * DEGREE, 0.001};
+    struct plx_learned learned = {.place = 0};
+    uint32_t first = 0, before = 0;
+
+    for (uint32_t i = 0; i < 20; i++) {
+        struct plx_stages *stages;
+        struct plx_scene scene;
+        struct runner runner;
+
+        plx_scene_street(WIDTH, HEIGHT, 1 + i % 4, &scene);
+        create(&scene, PLX_CORRECTION_ROWS, NULL, &stages, &runner);
+        assert_int_equal(plx_pipeline_continue_learned(runner.pipeline, i > 0 ? &learned : NULL), 0);
+        runner_draw(&runner, &scene, i, i);
+        turn(&scene.calibration, &turned, runner.raw[PLX_RIGHT].data);
+        assert_int_equal(runner_run(&runner, 0), 0);
+        before = learned.place;
+        plx_pipeline_save_learned(runner.pipeline, &learned);
+        first = first == 0 && runner.frame->correction.number > 0 ? i : first;
+        runner_destroy(&runner);
+        stages->ops->destroy(stages);
+    }
+    print_message("    from picture %u on; rows %.3f px; correction %u, %d matches\n", first, (double)learned.drift.info.rows,
+                  learned.state.number, learned.drift.count);
+    assert_in_range(first, 2, 6); /* one picture alone corrects nothing */
+    assert_true(learned.drift.info.rows < 0.05F && learned.state.number <= 3);
+    assert_int_equal(learned.drift.count, PLX_ROW_MATCHES);
+    assert_true(learned.place > before); /* a full memory is renewed */
+}
+
 /* With a correction and without it again, beside a pipeline that corrects nothing. */
 static void after_an_undo_the_bits_are_those_of_before(void **state)
 {
@@ -365,6 +398,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_turned_is_found),
                                        cmocka_unit_test(the_offset_of_disparities_shows_in_motion),
                                        cmocka_unit_test(rows_are_corrected_within_30_frames),
+                                       cmocka_unit_test(single_pictures_learn_from_each_other),
                                        cmocka_unit_test(after_an_undo_the_bits_are_those_of_before),
                                        cmocka_unit_test(columns_need_motion),
                                        cmocka_unit_test(a_yaw_is_corrected_on_the_way),

@@ -111,6 +111,21 @@ void plx_local_pipeline_destroy(struct plx_local_pipeline *local)
     free(local);
 }
 
+void plx_local_pipeline_save_learned(struct plx_local_pipeline *local, struct plx_learned *ret_learned)
+{
+    plx_pipeline_save_learned(local->pipeline, ret_learned);
+}
+
+int plx_local_pipeline_continue_learned(struct plx_local_pipeline *local, const struct plx_learned *learned)
+{
+    return plx_pipeline_continue_learned(local->pipeline, learned);
+}
+
+const struct plx_stereo_calibration *plx_local_pipeline_calibration(const struct plx_local_pipeline *local)
+{
+    return &local->calibration;
+}
+
 int plx_local_pipeline_process(struct plx_local_pipeline *local, const struct plx_image *left, const struct plx_image *right,
                                int64_t capture_ns, struct plx_frame **ret_frame)
 {

@@ -18,6 +18,11 @@ int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_p
                               struct plx_local_pipeline **ret_pipeline, struct plx_error_message *message);
 void plx_local_pipeline_destroy(struct plx_local_pipeline *local); /* NULL is fine */
 
+/* As plx_pipeline_save_learned and plx_pipeline_continue_learned. */
+void plx_local_pipeline_save_learned(struct plx_local_pipeline *local, struct plx_learned *ret_learned);
+int plx_local_pipeline_continue_learned(struct plx_local_pipeline *local, const struct plx_learned *learned);
+const struct plx_stereo_calibration *plx_local_pipeline_calibration(const struct plx_local_pipeline *local);
+
 /* LEFT and RIGHT: U8, of the size given to create. LOCAL owns *ret_frame, which is valid until the next call. */
 int plx_local_pipeline_process(struct plx_local_pipeline *local, const struct plx_image *left, const struct plx_image *right,
                                int64_t capture_ns, struct plx_frame **ret_frame);

@@ -58,11 +58,16 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
         int result = plx_run_prepare(run, width, height, &run->config.pipeline, &message);
         if (result < 0)
             return plx_run_fail(result, true, &message);
+        result = plx_run_continue_learned(run);
+        if (result < 0)
+            return plx_exit_error("parallax run", plx_exit_code(result), "%s", plx_strerror(result));
         const int exit_code = plx_run_output_prepare(run);
         if (exit_code != PLX_EXIT_OK)
             return exit_code;
     }
     int result = plx_run_images(run, images, (int64_t)llround(pair->time_s * PLX_NS_PER_S), ret_result, &message);
+    if (result == 0 && plx_run_keep_learned(run) < 0)
+        result = plx_fail(&message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (result == 0 && images->truth.data) {
         const struct plx_image disparity = plx_pipeline_plane(ret_result->frame, PLX_PLANE_DISPARITY);
         result = plx_pair_evaluate(run, ret_result->frame, &disparity, images, &ret_result->accuracy, &message);
@@ -231,6 +236,7 @@ int plx_command_run(int argc, char **argv)
     const int exit_code = execute(run, word);
     plx_pairs_destroy(&run->pairs);
     plx_local_pipeline_destroy(run->pipeline);
+    free(run->learned);
     free(run);
     return exit_code;
 }

@@ -35,7 +35,15 @@ struct plx_run {
     bool calibrated;                     /* with a calibration, so that metres are right */
     struct plx_local_pipeline *pipeline; /* of the last pair; NULL before the first */
     int width, height;                   /* of its images */
+    struct plx_run_learned *learned;     /* [learned_count] of pairs that are no sequence */
+    int learned_count;
     struct plx_progress progress;
+};
+
+/* What the pairs with CALIBRATION showed of it. */
+struct plx_run_learned {
+    struct plx_stereo_calibration calibration;
+    struct plx_learned learned;
 };
 
 /* One pair in memory. */
@@ -67,6 +75,11 @@ int plx_run_prepare(struct plx_run *run, int width, int height, const struct plx
 /* Runs run->pipeline on IMAGES. */
 int plx_run_images(struct plx_run *run, const struct plx_pair_images *images, int64_t capture_ns,
                    struct plx_pair_result *ret_result, struct plx_error_message *message);
+
+/* Pairs of one calibration are of one camera: after a pair keeps what run->pipeline learned of its calibration, and before a
+ * pair, with a new run->pipeline, goes on from there. Nothing for pairs without a calibration. NOMEM. */
+int plx_run_keep_learned(struct plx_run *run);
+int plx_run_continue_learned(struct plx_run *run);
 
 /* FORMAT if the ground truth of IMAGES has another size than FRAME. */
 int plx_run_check_truth(const struct plx_frame *frame, const struct plx_pair_images *images, struct plx_error_message *message);

@@ -53,7 +53,13 @@ static void draw_screen(const struct live *live)
     fputs(NEXT_LINE "tilted  ", stdout);
     for (int tilt = 0; tilt < PLX_TILTS; tilt++)
         printf("%s nearer %d of %d  ", plx_guide_tilt_word((enum plx_guide_tilt)tilt), guide->tilted[tilt], PLX_GUIDE_TILTED);
-    printf(NEXT_LINE "edges   %.1f and %.1f px wide" NEXT_LINE, guide->edge_px[PLX_LEFT], guide->edge_px[PLX_RIGHT]);
+    fputs(NEXT_LINE "edges  ", stdout);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        if (guide->edge_px[eye] > 0)
+            printf(" %s %.1f px wide", eye == PLX_LEFT ? "left" : "right", guide->edge_px[eye]);
+        else
+            printf(" %s unknown", eye == PLX_LEFT ? "left" : "right");
+    fputs(NEXT_LINE, stdout);
     if (isfinite(guide->speed))
         printf("speed   %.1f %% of the picture's width a second" NEXT_LINE, 100 * guide->speed);
     else

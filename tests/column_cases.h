@@ -7,7 +7,7 @@
 #include "oracle/test_image.h"
 
 /* BUMPY: a street whose things and ground are noisy. EDGES: ground that falls away, more from column to column. */
-enum column_content { INVALID, EQUAL, WHITE, NOISE, WILD, SPARSE, STREET, BUMPY, EDGES, CONTENTS };
+enum column_content { INVALID, EQUAL, WHITE, NOISE, WILD, SPARSE, STREET, BUMPY, CONTENTS, EDGES = CONTENTS };
 
 static const int column_sizes[][2] = {{1, 1},   {2, 1},   {1, 2},    {7, 7},     {2, 513},   {513, 2},
                                       {513, 7}, {7, 513}, {131, 97}, {640, 480}, {257, 513}, {66, 64}};
@@ -93,11 +93,11 @@ static inline struct plx_columns_params column_params(uint64_t *seed)
          .focal_px = random_below(seed, 9) ? 1 + (int)random_below(seed, 2000) : PLX_COLUMNS_MAX_FOCAL,
          .ground_needed = random_below(seed, 2)},
         64 << random_below(seed, 3),
-        random_below(seed, 4) ? 30 + (int)random_below(seed, 200) : 0};
+        *seed >> 40 & 3 ? 30 + (int)(*seed >> 44 & 127) : 0};
 }
 
-/* Case INDEX of COLUMN_CASES, each content with each size, twice. */
-#define COLUMN_CASES 216
+/* Case INDEX of COLUMN_CASES, each content with each size, twice, and then the edges. */
+#define COLUMN_CASES (2 * (CONTENTS + 1) * COLUMN_SIZES)
 
 struct column_case {
     int width, height;
@@ -110,7 +110,9 @@ static inline struct column_case column_case(uint64_t *seed, int index)
 {
     struct column_case ret = {.width = column_sizes[index % COLUMN_SIZES][0],
                               .height = column_sizes[index % COLUMN_SIZES][1],
-                              .content = (enum column_content)(index / COLUMN_SIZES % CONTENTS),
+                              .content = index % COLUMN_CASES < 2 * CONTENTS * COLUMN_SIZES
+                                             ? (enum column_content)(index / COLUMN_SIZES % CONTENTS)
+                                             : EDGES,
                               .params = column_params(seed)};
     ret.ground = column_ground(seed, &ret.params, ret.height);
     return ret;

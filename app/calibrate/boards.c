@@ -19,6 +19,8 @@ int plx_boards_open(struct plx_boards *boards, const struct plx_board *board, en
         boards->corner[eye] = calloc((size_t)plx_board_corners(board), sizeof *boards->corner[eye]);
         result = boards->corner[eye] ? result : PLX_ERR_NOMEM;
     }
+    boards->before = calloc((size_t)plx_board_corners(board), sizeof *boards->before);
+    result = boards->before ? result : PLX_ERR_NOMEM;
     if (result < 0)
         plx_boards_close(boards);
     return result;
@@ -31,6 +33,7 @@ void plx_boards_close(struct plx_boards *boards)
     free(boards->pair);
     for (int eye = 0; eye < PLX_EYES; eye++)
         free(boards->corner[eye]);
+    free(boards->before);
     plx_tags_destroy(boards->tags);
     *boards = (struct plx_boards){.count = 0};
 }
@@ -50,6 +53,9 @@ static int check_size(struct plx_boards *boards, const struct plx_image *image, 
 
 int plx_boards_look(struct plx_boards *boards, const struct plx_image image[PLX_EYES], struct plx_error_message *message)
 {
+    const size_t bytes = (size_t)plx_board_corners(&boards->board) * sizeof *boards->before;
+    const bool follows = boards->seen[PLX_LEFT] && boards->seen[PLX_RIGHT];
+    memcpy(boards->before, boards->corner[PLX_LEFT], bytes);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         boards->seen[eye] = false;
         int result = check_size(boards, &image[eye], message);
@@ -64,8 +70,10 @@ int plx_boards_look(struct plx_boards *boards, const struct plx_image image[PLX_
     if (!boards->seen[PLX_LEFT] || !boards->seen[PLX_RIGHT])
         return PLX_ERR_NOT_FOUND;
     if (boards->board.kind == PLX_BOARD_CHESS) { /* its corners have no numbers */
-        if (boards->count > 0)
-            plx_chessboard_turn(&boards->board, boards->pair[0].corner[PLX_LEFT], boards->corner[PLX_LEFT]);
+        if (boards->count > 0 || follows)
+            plx_chessboard_turn(&boards->board,
+                                boards->count > 0 ? boards->pair[0].corner[PLX_LEFT] : (const double(*)[2])boards->before,
+                                boards->corner[PLX_LEFT]);
         plx_chessboard_turn(&boards->board, (const double(*)[2])boards->corner[PLX_LEFT], boards->corner[PLX_RIGHT]);
     }
     return 0;

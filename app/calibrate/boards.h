@@ -17,6 +17,7 @@ struct plx_boards {
     double (*corner[PLX_EYES])[2]; /* of the last look, [plx_board_corners] */
     bool seen[PLX_EYES];           /* in the last look */
 
+    double (*before)[2];   /* corner[PLX_LEFT] of the look before: until a pair is kept it says which order is meant */
     struct plx_tags *tags; /* for a board of tags */
     int room;              /* at PAIR */
 };

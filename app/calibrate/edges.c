@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "app/calibrate/ascending.h"
 #include "app/calibrate/sample.h"
 
 #define SAMPLES 33        /* along a line across an edge */
@@ -33,12 +34,6 @@ static double width_of(const struct plx_image *grey, const double a[2], const do
     return contrast < LEAST_CONTRAST ? 0 : contrast / steepest;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double one = *(const double *)a, other = *(const double *)b;
-    return one < other ? -1 : one > other;
-}
-
 /* The corner that follows corner K along the board's rows (DOWN false) or columns; -1: none. */
 static int next_corner(const struct plx_board *board, int k, bool down)
 {
@@ -63,7 +58,7 @@ double plx_edge_width(const struct plx_image *grey, const struct plx_board *boar
         }
         if (count == 0)
             continue;
-        qsort(width, (size_t)count, sizeof *width, by_value);
+        qsort(width, (size_t)count, sizeof *width, plx_ascending);
         widest = fmax(widest, width[count / 2]);
     }
     return widest;

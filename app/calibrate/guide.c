@@ -86,23 +86,25 @@ static enum plx_guide_tilt find_tilt(const struct plx_guide *guide)
     return top > 0 ? PLX_TILT_TOP : PLX_TILT_BOTTOM;
 }
 
+/* Which of COUNT equal parts of SIZE px has AT; what lies outside counts for the nearest. */
+static int part_of(double at, int size, int count)
+{
+    const int part = (int)(at * count / size);
+    return part < 0 ? 0 : part < count ? part : count - 1;
+}
+
 static int *part_at(struct plx_guide *guide, int eye, const double corner[2])
 {
-    const int column = (int)(corner[0] * PLX_GUIDE_COLUMNS / guide->boards.options.width);
-    const int row = (int)(corner[1] * PLX_GUIDE_ROWS / guide->boards.options.height);
-    const int last_column = PLX_GUIDE_COLUMNS - 1, last_row = PLX_GUIDE_ROWS - 1;
-    return &guide->part[eye][row < 0          ? 0
-                             : row > last_row ? last_row
-                                              : row][column < 0             ? 0
-                                                     : column > last_column ? last_column
-                                                                            : column];
+    const struct plx_rig_options *size = &guide->boards.options;
+    return &guide->part[eye][part_of(corner[1], size->height, PLX_GUIDE_ROWS)]
+                       [part_of(corner[0], size->width, PLX_GUIDE_COLUMNS)];
 }
 
 /* True if the board is tilted or lies in a part as in no kept pair, or has moved since each of them. */
 static bool is_new(struct plx_guide *guide)
 {
     const struct plx_boards *boards = &guide->boards;
-    if (guide->tilt != PLX_TILT_NONE && guide->tilted[guide->tilt] < PLX_GUIDE_TILTED)
+    if (guide->tilt != PLX_TILT_NONE && guide->tilted[guide->tilt] == 0)
         return true;
     for (int eye = 0; eye < PLX_EYES; eye++)
         for (int k = 0; k < plx_board_corners(&boards->board); k++)

@@ -11,7 +11,8 @@
 
 #define UNCERTAIN 0.005 /* of the baseline's length: then more pairs are needed */
 #define MOST_ROWS_PX 1.0
-#define BLOCKS 8 /* of neighbouring pairs, which are alike; every second one is held out */
+#define GOOD_ROWS_PX 0.2 /* of held-out pairs: less than matching itself errs */
+#define BLOCKS 8         /* of neighbouring pairs, which are alike; every second one is held out */
 
 static void fill_calibration(const struct plx_rig *rig, struct plx_stereo_calibration *ret)
 {
@@ -140,7 +141,7 @@ static bool is_uncertain(const struct plx_outcome *outcome)
 
 bool plx_outcome_is_good(const struct plx_outcome *outcome)
 {
-    return outcome->held_out >= 0 && outcome->held_out <= PLX_GOOD_ROWS_PX && !is_uncertain(outcome);
+    return outcome->held_out >= 0 && outcome->held_out <= GOOD_ROWS_PX && !is_uncertain(outcome);
 }
 
 const char *plx_outcome_verdict(const struct plx_outcome *outcome)

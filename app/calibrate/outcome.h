@@ -5,8 +5,6 @@
 
 #include "app/calibrate/boards.h"
 
-#define PLX_GOOD_ROWS_PX 0.2 /* of held-out pairs: less than matching itself errs */
-
 struct plx_outcome {
     struct plx_rig_fit fit;
     struct plx_stereo_calibration calibration; /* for a file: without a rectification */

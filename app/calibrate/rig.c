@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "app/calibrate/ascending.h"
 #include "app/calibrate/cholesky.h"
 #include "app/calibrate/equations.h"
 #include "app/calibrate/initial.h"
@@ -109,12 +110,6 @@ static int minimise(struct plx_rig_problem *problem, struct plx_pose *spare, dou
     return tried;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double one = *(const double *)a, other = *(const double *)b;
-    return one < other ? -1 : one > other;
-}
-
 /* Twelve standard deviations of the corners, by the median of their distances, which outliers do not move (Rayleigh: 1.1774).
  * Corners beyond are wrong; nearer ones are not, for on real boards their errors have longer tails than noise. */
 static int find_huber(struct plx_rig_problem *problem)
@@ -133,7 +128,7 @@ static int find_huber(struct plx_rig_problem *problem)
         const bool seen = plx_rig_look(problem, p, eye, k, &corner);
         distance[count++] = seen ? hypot(corner.residual[0], corner.residual[1]) : INFINITY;
     }
-    qsort(distance, (size_t)count, sizeof *distance, by_value);
+    qsort(distance, (size_t)count, sizeof *distance, plx_ascending);
     problem->huber_px = fmax(HUBER_SIGMAS * distance[count / 2] / 1.1774, LEAST_HUBER_PX);
     free(distance);
     return 0;

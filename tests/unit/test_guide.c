@@ -76,11 +76,16 @@ static void it_says_what_is_wrong(void **state)
     assert_int_equal(look(), PLX_GUIDE_FAMILIAR);
     assert_advises("move the board to the top left of the left picture");
     assert_int_equal(guide.boards.count, 1);
+    pose = pose_at(0, 0, 0.4, 0, 0.5);
+    assert_int_equal(hold(&pose), PLX_GUIDE_KEPT); /* a tilt that is missing, and its second pair, another place */
+    assert_int_equal(guide.tilted[PLX_TILT_RIGHT], 1);
+    assert_int_equal(look(), PLX_GUIDE_FAMILIAR);
+    assert_int_equal(guide.boards.count, 2);
 
     memset(pixels[PLX_RIGHT], 90, sizeof pixels[PLX_RIGHT]);
     assert_int_equal(look(), PLX_GUIDE_ONE_EYE);
     assert_advises("only the left picture shows the board: move it to the right");
-    assert_int_equal(guide.boards.count, 1);
+    assert_int_equal(guide.boards.count, 2);
 }
 
 /* Means of nine pixels along rows, as a fast hand makes them. */

@@ -196,18 +196,34 @@ int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *vi
     return bytes < sizeof(struct plx_frame) || bytes > map->frame_bytes ? PLX_ERR_FORMAT : (int64_t)bytes;
 }
 
-/* --- the reason -------------------------------------------------------------------------------------------------- */
+/* --- reason and verdict ------------------------------------------------------------------------------------------ */
 
-/* Needs no ordering: a torn text has another checksum. */
+/* Copies COUNT words; needs no ordering: a torn copy has another checksum. False if all attempts read one. */
+static bool fetch_words(const _Atomic(uint64_t) *from, const _Atomic(uint64_t) *sum, uint64_t *ret_word, unsigned count)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        for (unsigned n = 0; n < count; n++)
+            ret_word[n] = plx_fetch64(&from[n]);
+        if (plx_words_checksum(ret_word, count) == plx_fetch64(sum))
+            return true;
+    }
+    return false;
+}
+
+bool plx_map_verdict(const struct plx_map *map, struct plx_verdict_now *ret_verdict)
+{
+    uint64_t word[PLX_VERDICT_WORDS];
+    if (!fetch_words(map->header->verdict, &map->header->verdict_sum, word, PLX_VERDICT_WORDS))
+        return false;
+    memcpy(ret_verdict, word, sizeof *ret_verdict);
+    ret_verdict->name[PLX_ZONE_NAME - 1] = '\0';
+    return true;
+}
+
 int plx_map_reason(const struct plx_map *map, char *ret_text, size_t size)
 {
     uint64_t word[PLX_REASON_WORDS];
-    bool whole = false;
-    for (int i = 0; i < ATTEMPTS && !whole; i++) {
-        for (unsigned n = 0; n < PLX_REASON_WORDS; n++)
-            word[n] = plx_fetch64(&map->header->reason[n]);
-        whole = plx_reason_checksum(word) == plx_fetch64(&map->header->reason_sum);
-    }
+    const bool whole = fetch_words(map->header->reason, &map->header->reason_sum, word, PLX_REASON_WORDS);
     const char *text = (const char *)word;
     if (!whole || !memchr(text, 0, sizeof word))
         return PLX_ERR_FORMAT;

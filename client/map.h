@@ -42,6 +42,9 @@ int64_t plx_map_frame_bytes(const struct plx_map *map, const struct plx_view *vi
 /* As plx_reason; FORMAT if every attempt reads a torn text, or the text has no end. */
 int plx_map_reason(const struct plx_map *map, char *ret_text, size_t size);
 
+/* The newest verdict, of whatever age. False if every attempt reads a torn one. */
+bool plx_map_verdict(const struct plx_map *map, struct plx_verdict_now *ret_verdict);
+
 /* Fills planes, layout, obstacle count and min_disparity of *ret_view from FRAME, whose planes must lie inside BYTES. False if
  * they do not. */
 bool plx_map_check_frame(const struct plx_frame *frame, uint64_t bytes, struct plx_view *ret_view);

@@ -75,6 +75,7 @@ struct plx_config {
         char token_file[4000];
         char names[512], origins[512]; /* separated by commas */
     } web;
+    struct plx_zone_list zones; /* see config/zones.h */
 };
 
 /* Every key at its default: of the pipeline from core (plx_pipeline_params_default), of the others from their rows in schema.c.

@@ -27,7 +27,8 @@ const struct plx_range *plx_key_range(const struct plx_key *key)
         {&plx_pipeline_parameters, offsetof(struct plx_config, pipeline)},
         {&plx_exposure_parameters, offsetof(struct plx_config, exposure)},
     };
-    if (key->type == PLX_KEY_BOOL || key->type == PLX_KEY_TEXT || key->type == PLX_KEY_PRESET)
+    if (key->type == PLX_KEY_BOOL || key->type == PLX_KEY_TEXT || key->type == PLX_KEY_PRESET || key->type == PLX_KEY_FLAGS ||
+        key->type == PLX_KEY_ZONES)
         return NULL;
     for (size_t i = 0; i < sizeof owner / sizeof *owner; i++) {
         const struct plx_range *range = plx_parameter_range(owner[i].parameters, key->offset - owner[i].offset);

@@ -10,6 +10,7 @@
 #include "config/schema.h"
 #include "config/text.h"
 #include "config/yaml.h"
+#include "config/zones.h"
 
 #define MAX_KEYS 256                      /* of the table */
 #define MAX_ITEMS (PLX_ZONES * PLX_ZONES) /* of a list */
@@ -94,6 +95,8 @@ static int apply(const struct load *load, const struct plx_key *key, const struc
         return plx_yaml_fail(load->yaml, node, load->message, PLX_ERR_FORMAT, "%s has %s; expected %s", key->name,
                              node->kind == PLX_YAML_MAP ? "keys below it" : "no value", expected);
     }
+    if (key->type == PLX_KEY_ZONES) /* a list of maps */
+        return plx_zones_parse(load->yaml, node, &config->zones, load->message);
     item[0] = node->text;
     written.count = list ? node->count : 1;
     int i = 0;

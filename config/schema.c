@@ -18,6 +18,7 @@
 /* clang-format on */
 #define PIXELS(field) PLACE(field), .type = PLX_KEY_PX
 #define WORD(field, list) PLACE(field), .type = PLX_KEY_WORD, .words = list
+#define FLAGS(field) PLACE(field), .type = PLX_KEY_FLAGS
 #define WHOLE PLX_WHOLE
 #define REAL PLX_REAL
 #define INITIAL(text) .initial = text
@@ -234,6 +235,18 @@ const struct plx_key plx_keys[] = {
      .other_name = "tracks.lose_after"},
     {"tracks.gate_m", "largest distance of an obstacle from the track's prediction", FIELD(pipeline.track.gate_m)},
     {"tracks.accel_mps2", "expected acceleration of obstacles, standard deviation", FIELD(pipeline.track.accel_mps2)},
+
+    {"map.enabled", "map of 10 x 10 m around the robot: free, occupied, drop (needs columns)", FIELD(pipeline.map.enabled)},
+    {"map.memory_s", "what was not seen for so long is unknown again", FIELD(pipeline.map.memory_s)},
+    {"map.front_m", "the robot itself: how far it reaches in front of the origin of its base", FIELD(pipeline.map.front_m)},
+    {"map.back_m", "the robot itself: how far it reaches behind", FIELD(pipeline.map.back_m)},
+    {"map.width_m", "the robot itself: its width", FIELD(pipeline.map.width_m)},
+
+    {"zones", "zones on the ground that must be free (verdict.md)", PLACE(zones), .type = PLX_KEY_ZONES},
+    {"verdict.stop_flags", "health flags for which the verdict is stop", FLAGS(pipeline.verdict.stop_flags)},
+    {"verdict.slow_flags", "health flags for which it is slow", FLAGS(pipeline.verdict.slow_flags)},
+    {"verdict.reaction_ms", "a verdict holds for so long after its pair was captured; 0 = two periods and 100 ms",
+     FIELD(pipeline.verdict.reaction_ms)},
 
     {"exposure.enabled", "control exposure time and gain of the cameras", FIELD(exposure.enabled), INITIAL("true"), LIVE},
     {"exposure.target", "target mean brightness, share of full scale", FIELD(exposure.target), INITIAL("0.45"), LIVE},

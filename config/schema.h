@@ -19,6 +19,8 @@ enum plx_key_type {
     PLX_KEY_WORD,  /* one of some words, stored as int */
     PLX_KEY_TEXT,  /* char[] */
     PLX_KEY_BYTES, /* uint8_t[], a list of whole numbers */
+    PLX_KEY_FLAGS, /* uint32_t of enum plx_health bits, written as their names, separated by commas */
+    PLX_KEY_ZONES, /* struct plx_zone_list, see config/zones.h */
     PLX_KEY_PRESET /* one of some words, which sets the numbers of a whole section; stored nowhere */
 };
 
@@ -65,7 +67,8 @@ void plx_match_preset_apply(struct plx_match *match, enum plx_match_preset prese
 /* The preset from which MATCH differs in the fewest keys, without the size of the search; default where both are as near. */
 enum plx_match_preset plx_match_preset_of(const struct plx_match *match);
 
-#define PLX_VALUE_TEXT 8704 /* bytes: holds any value as text (a path of 4095 quotes, escaped), and any description */
+#define PLX_VALUE_TEXT                                                                                                         \
+    16384 /* bytes: holds any value as text (a path of 4095 quotes, escaped; 16 zones), and any description */
 
 /* What a user wrote: one item, or several where a list was written. */
 struct plx_written {

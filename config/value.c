@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include <parallax/error.h>
+#include <parallax/words.h>
 
 #include "config/text.h"
+#include "config/zones.h"
 
 /* A key may take only some of the words that it shares with others. */
 static bool takes(const struct plx_key *key, const struct plx_word *word)
@@ -65,6 +67,12 @@ void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT]
         break;
     case PLX_KEY_BYTES:
         snprintf(ret_text, PLX_VALUE_TEXT, "a list of %zu whole numbers from %.0f to %.0f", key->size, range->min, range->max);
+        break;
+    case PLX_KEY_FLAGS:
+        snprintf(ret_text, PLX_VALUE_TEXT, "names of health flags, separated by commas, such as desync,frozen");
+        break;
+    case PLX_KEY_ZONES:
+        snprintf(ret_text, PLX_VALUE_TEXT, "a list of at most %d zones, each with a name and a polygon", PLX_MAX_ZONES);
         break;
     }
 }
@@ -147,6 +155,10 @@ int plx_value_parse(const struct plx_key *key, const struct plx_written *written
         return refuse(key, PLX_ERR_FORMAT, "[...]", message);
     if (key->type == PLX_KEY_TEXT)
         return parse_text(key, text, message, field);
+    if (key->type == PLX_KEY_FLAGS)
+        return plx_health_flags_parse(text, field) ? 0 : refuse(key, PLX_ERR_RANGE, text, message);
+    if (key->type == PLX_KEY_ZONES)
+        return plx_zones_parse_text(text, field, message);
     if (written->quoted && !key->words)
         return refuse(key, PLX_ERR_FORMAT, text, message);
 
@@ -210,6 +222,15 @@ static void print_bytes(const uint8_t *byte, size_t count, char ret_text[PLX_VAL
     snprintf(ret_text + used, PLX_VALUE_TEXT - used, "]");
 }
 
+static void print_flags(uint32_t flags, char ret_text[PLX_VALUE_TEXT])
+{
+    size_t used = (size_t)snprintf(ret_text, PLX_VALUE_TEXT, "\"");
+    for (int bit = 0; bit < 32; bit++)
+        if (flags >> bit & 1u)
+            used += (size_t)snprintf(ret_text + used, PLX_VALUE_TEXT - used, "%s%s", used > 1 ? "," : "", plx_health_name(bit));
+    snprintf(ret_text + used, PLX_VALUE_TEXT - used, "\"");
+}
+
 void plx_value_print(const struct plx_key *key, const struct plx_config *config, char ret_text[PLX_VALUE_TEXT])
 {
     const void *field = (const char *)config + key->offset;
@@ -240,6 +261,12 @@ void plx_value_print(const struct plx_key *key, const struct plx_config *config,
         break;
     case PLX_KEY_BYTES:
         print_bytes(field, key->size, ret_text);
+        break;
+    case PLX_KEY_FLAGS:
+        print_flags(*(const uint32_t *)field, ret_text);
+        break;
+    case PLX_KEY_ZONES:
+        plx_zones_print(field, ret_text, PLX_VALUE_TEXT);
         break;
     }
 }

@@ -263,13 +263,16 @@ static int parse_source(struct plx_yaml *yaml, struct plx_error_message *message
     return result;
 }
 
-int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_error_message *message)
+/* TEXT NULL: reads the file at PATH. */
+static int parse(const char *path, const char *text, struct plx_yaml **ret_yaml, struct plx_error_message *message)
 {
     struct plx_yaml *yaml = calloc(1, sizeof *yaml);
     int result = 0;
-    if (!yaml || !(yaml->path = strdup(path)))
+    if (!yaml || !(yaml->path = strdup(path)) || (text && !(yaml->source = strdup(text))))
         result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
-    if (result == 0)
+    if (result == 0 && text)
+        yaml->source_size = strlen(text);
+    else if (result == 0)
         result = plx_file_read(path, PLX_YAML_MAX_BYTES, &yaml->source, &yaml->source_size, message);
     if (result == 0)
         result = parse_source(yaml, message);
@@ -278,6 +281,16 @@ int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_error
     else
         plx_yaml_destroy(yaml);
     return result;
+}
+
+int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_error_message *message)
+{
+    return parse(path, NULL, ret_yaml, message);
+}
+
+int plx_yaml_parse(const char *name, const char *text, struct plx_yaml **ret_yaml, struct plx_error_message *message)
+{
+    return parse(name, text, ret_yaml, message);
 }
 
 void plx_yaml_destroy(struct plx_yaml *yaml)

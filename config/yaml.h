@@ -35,6 +35,8 @@ struct plx_yaml;
 
 /* Reads the regular file at PATH. FORMAT, RANGE, NOT_FOUND, PERMISSION, IO, NOMEM. Destroy with plx_yaml_destroy. */
 int plx_yaml_read(const char *path, struct plx_yaml **ret_yaml, struct plx_error_message *message);
+/* The same for TEXT; NAME stands for the file in messages. */
+int plx_yaml_parse(const char *name, const char *text, struct plx_yaml **ret_yaml, struct plx_error_message *message);
 void plx_yaml_destroy(struct plx_yaml *yaml); /* NULL is fine; the nodes go with it */
 
 /* NULL if the file holds nothing but blanks and comments. */

@@ -17,6 +17,8 @@ LAYERS = {
     "core/motion": "core/base core/geometry",
     "core/drift": "core/base core/geometry core/motion",
     "core/tracks": "core/base core/motion",
+    "core/map": "core/base core/motion",
+    "core/verdict": "core/base core/motion",
     "core/pipeline": "core",
     "cpu": "core",
     "gpu": "core",

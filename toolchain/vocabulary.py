@@ -19,10 +19,13 @@ NUMBERS = [
     ("STAGE", "Stage", "The stages whose time is published, enum plx_stage."),
     ("MOTION", "MotionSource", "Where ego-motion comes from, enum plx_motion_source."),
     ("TRACK", "TrackStatus", "What is known of a track in this frame, enum plx_track_status."),
+    ("CELL", "CellKind", "What the map knows of a cell, enum plx_cell_kind."),
+    ("VERDICT", "VerdictKind", "What a robot may do, enum plx_verdict_kind; GO is the largest."),
     ("SIZE", "SizeClass", "Class of an obstacle's measured width and height, not of what it is: enum plx_size_class."),
 ]
 BITS = [
     ("BLIND", "Blindness", "Why a frame cannot show obstacles, enum plx_blind; Blindness(0): it can.", "it can"),
+    ("REASON", "Reason", "Why a verdict is not go, enum plx_reason_bit; Reason(0): it is.", "none"),
     ("HEALTH", "Health", "Faults, enum plx_health; Health(0) is fine.", "fine"),
 ]
 

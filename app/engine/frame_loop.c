@@ -57,6 +57,7 @@ static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame)
         loop->permanent_health | plx_sensors_health(&loop->sensors) | loop->queue.health | late_stages(loop, frame);
     frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
     loop->queue.health = 0;
+    plx_pipeline_judge(loop->pipeline, loop->queue.period_ns, frame);
 }
 
 static void report_frame(struct plx_frame_loop *loop, const struct plx_frame *frame, int64_t taken_ns)
@@ -105,6 +106,7 @@ static int process_pair(struct plx_frame_loop *loop)
     fill_header(loop, frame);
     plx_shm_set_tracks(loop->shm, plx_pipeline_last_track(loop->pipeline));
     plx_ring_commit(loop->shm);
+    plx_shm_set_verdict(loop->shm, frame);
     report_frame(loop, frame, taken_ns);
     update_exposure(loop, frame);
     return 0;

@@ -223,9 +223,20 @@ uint64_t plx_ring_newest(const struct plx_shm *shm)
     return atomic_load_explicit(&shm->header->newest, memory_order_relaxed);
 }
 
+/* Relaxed, in any order: the checksum tells readers whether they have read the whole of it. */
+static void store_words(_Atomic(uint64_t) *ret_word, _Atomic(uint64_t) *ret_sum, const uint64_t *word, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        atomic_store_explicit(&ret_word[i], word[i], memory_order_relaxed);
+    atomic_store_explicit(ret_sum, plx_words_checksum(word, count), memory_order_relaxed);
+}
+
 void plx_shm_set_state(struct plx_shm *shm, enum plx_state state, uint32_t health)
 {
+    static const uint64_t no_verdict[PLX_VERDICT_WORDS]; /* stop, valid for no time */
     uint64_t status = (uint64_t)health << 32 | (uint32_t)state;
+    if (state != PLX_STATE_RUNNING && state != PLX_STATE_DEGRADED)
+        store_words(shm->header->verdict, &shm->header->verdict_sum, no_verdict, PLX_VERDICT_WORDS);
     /* Release: a reader that sees the state sees what was stored before it, such as the last frame. */
     uint64_t before = atomic_exchange_explicit(&shm->header->status, status, memory_order_release);
     if ((uint32_t)before != (uint32_t)state)
@@ -263,15 +274,34 @@ void plx_shm_set_tracks(struct plx_shm *shm, uint32_t last)
     atomic_store_explicit(&shm->header->tracks, last, memory_order_relaxed);
 }
 
+void plx_shm_set_verdict(struct plx_shm *shm, const struct plx_frame *frame)
+{
+    uint64_t word[PLX_VERDICT_WORDS];
+    const struct plx_verdict_info *verdict = &frame->verdict;
+    struct plx_verdict_now now = {
+        .sequence = frame->sequence,
+        .capture_ns = frame->capture[PLX_LEFT].capture_ns,
+        .suspended_ns = frame->suspended_ns,
+        .valid_ns = verdict->valid_ns,
+        .verdict = verdict->verdict,
+        .reasons = verdict->reasons,
+        .faults = verdict->faults,
+        .zone = verdict->zone,
+        .distance_m = verdict->distance_m,
+        .speed_mps = verdict->speed_mps,
+    };
+    if (verdict->zone >= 0)
+        memcpy(now.name, frame->zone[verdict->zone].name, sizeof now.name);
+    memcpy(word, &now, sizeof word);
+    store_words(shm->header->verdict, &shm->header->verdict_sum, word, PLX_VERDICT_WORDS);
+}
+
 void plx_shm_set_reason(struct plx_shm *shm, const char *text)
 {
     uint64_t word[PLX_REASON_WORDS] = {0};
 
     snprintf((char *)word, sizeof word, "%s", text);
-    /* Relaxed, in any order: the checksum tells readers whether they have read the whole text. */
-    for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
-        atomic_store_explicit(&shm->header->reason[i], word[i], memory_order_relaxed);
-    atomic_store_explicit(&shm->header->reason_sum, plx_reason_checksum(word), memory_order_relaxed);
+    store_words(shm->header->reason, &shm->header->reason_sum, word, PLX_REASON_WORDS);
 }
 
 /* The protocol is that of client/map.c, whose orderings docs/shared-memory.md proves. */

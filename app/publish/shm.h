@@ -56,6 +56,10 @@ void plx_shm_set_state(struct plx_shm *shm, enum plx_state state, uint32_t healt
 /* Ends the memory for its readers: the service goes on in another one, which is there when they attach again. */
 void plx_shm_hand_over(struct plx_shm *shm);
 
+/* Publishes the verdict of FRAME, for plx_verdict. Only the engine may call it. plx_shm_set_state takes it back in the states
+ * in which no engine works. */
+void plx_shm_set_verdict(struct plx_shm *shm, const struct plx_frame *frame);
+
 /* How often an engine died or hung, for clients to read; wakes nobody. */
 void plx_shm_set_restarts(struct plx_shm *shm, uint32_t restarts);
 

@@ -10,6 +10,7 @@
 #include "app/log.h"
 #include "app/options.h"
 #include "app/supervisor/supervisor.h"
+#include "app/supervisor/zone_drawing.h"
 
 struct command {
     const char *check; /* the file of --check-config, or NULL */
@@ -27,7 +28,8 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
         PLX_OPTION("set", "KEY=VALUE", *assignments, "sets one key after the file was read; may be repeated"),
         PLX_OPTION("wait", NULL, command.wait,
                    "waits at the start for cameras, devices, permissions and memory instead of ending without them"),
-        PLX_OPTION("check-config", "FILE", command.check, "checks FILE and the calibration that it names, and exits"),
+        PLX_OPTION("check-config", "FILE", command.check,
+                   "checks FILE and the calibration that it names, draws the zones, and exits"),
         PLX_OPTION("dump-config", NULL, command.dump, "prints every key with its value, default, range and meaning, and exits"),
         {0},
     };
@@ -56,9 +58,9 @@ static int config_exit_code(int error)
 
 /* Reads the calibration that CONFIG names, as a start does. SOURCE.width and height stand for the source's pictures, which
  * count only where the calibration does not say its size. */
-static int check_calibration(const struct plx_config *config, struct plx_error_message *message)
+static int check_calibration(const struct plx_config *config, struct plx_stereo_calibration *ret_calibration,
+                             struct plx_error_message *message)
 {
-    static struct plx_stereo_calibration calibration;
     const struct plx_calibration_options options = {
         .alpha = config->rectify_alpha,
         .scale = config->calibration_scale,
@@ -68,7 +70,20 @@ static int check_calibration(const struct plx_config *config, struct plx_error_m
 
     if (config->calibration[0] == '\0' || strcmp(config->calibration, PLX_CALIBRATION_NONE) == 0)
         return 0;
-    return plx_calibration_read(config->calibration, &options, &calibration, message);
+    return plx_calibration_read(config->calibration, &options, ret_calibration, message);
+}
+
+/* Checks the calibration, and draws the zones. */
+static int check(const struct plx_config *config, struct plx_error_message *message)
+{
+    static struct plx_stereo_calibration calibration; /* zeroed: none was read */
+
+    const int result = check_calibration(config, &calibration, message);
+    if (result == 0 && plx_calibration_exists(&calibration))
+        return plx_zone_drawing_print(config, &calibration, stdout, message);
+    if (result == 0 && config->zones.count > 0)
+        puts("the zones are not drawn: what the cameras see of them is known with a file in the key calibration");
+    return result;
 }
 
 static int act(const struct command *command)
@@ -78,7 +93,7 @@ static int act(const struct command *command)
 
     int result = plx_config_read(&command->config_source, &config, &message);
     if (result == 0 && command->check)
-        result = check_calibration(&config, &message);
+        result = check(&config, &message);
     if (result < 0) {
         plx_log(LOG_ERR, "%s", message.text);
         return config_exit_code(result);

@@ -74,7 +74,7 @@ cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
     return array;
 }
 
-static cJSON *names(uint32_t bits, const char *(*name)(int bit))
+cJSON *plx_json_names(uint32_t bits, const char *(*name)(int bit))
 {
     cJSON *array = cJSON_CreateArray();
     for (int bit = 0; bit < 32; bit++)
@@ -85,12 +85,12 @@ static cJSON *names(uint32_t bits, const char *(*name)(int bit))
 
 cJSON *plx_json_health(uint32_t health)
 {
-    return names(health, plx_health_name);
+    return plx_json_names(health, plx_health_name);
 }
 
 cJSON *plx_json_blind(uint32_t blind)
 {
-    return names(blind, plx_blind_name);
+    return plx_json_names(blind, plx_blind_name);
 }
 
 cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT])

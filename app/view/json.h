@@ -15,6 +15,9 @@ cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric);
 cJSON *plx_json_health(uint32_t health);
 cJSON *plx_json_blind(uint32_t blind); /* names of enum plx_blind bits */
 
+/* NAME of each set bit of BITS. */
+cJSON *plx_json_names(uint32_t bits, const char *(*name)(int bit));
+
 /* {"convert": 120, ...}, microseconds. */
 cJSON *plx_json_stages(const uint32_t stage_us[PLX_STAGE_COUNT]);
 

@@ -9,6 +9,7 @@
 #include "app/tune.h"
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
+#include "app/view/verdict.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 
@@ -23,6 +24,7 @@ int plx_status_read(struct plx_client *client, struct plx_status *status)
     status->restarts = plx_restarts(client);
     status->schedule = plx_gpu_schedule(client);
     plx_reason(client, status->reason, sizeof status->reason);
+    plx_verdict(client, &status->verdict);
     return 0;
 }
 
@@ -116,6 +118,7 @@ static void add_service(cJSON *item, const struct plx_status *status)
     cJSON_AddStringToObject(item, "state", plx_state_word(status->state));
     cJSON_AddItemToObject(item, "health", plx_json_health(status->health));
     cJSON_AddStringToObject(item, "reason", status->reason);
+    cJSON_AddItemToObject(item, "verdict", plx_verdict_json(&status->verdict));
     cJSON_AddNumberToObject(item, "engine_restarts", status->restarts);
     cJSON_AddItemToObject(item, "gpu_schedule", schedule ? cJSON_CreateString(schedule) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_frame_stats_rate_hz(&status->stats), 3));
@@ -156,6 +159,8 @@ cJSON *plx_status_json(const struct plx_status *status)
     if (status->any)
         add_frame(item, &status->frame);
     /* Ground, motion and obstacles of an old frame would mislead a robot. */
+    cJSON_AddItemToObject(item, "map", plx_map_json(&status->frame.map));
+    cJSON_AddItemToObject(item, "zones", plx_zones_json(&status->frame));
     cJSON_AddItemToObject(item, "mount", mount_json(&status->frame.mount));
     cJSON_AddItemToObject(item, "ground", status->fresh ? ground_json(&status->frame.ground) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "free_ahead_m", plx_json_number(status->fresh ? status->free_m : NAN, 2));

@@ -16,6 +16,7 @@ struct plx_status {
     bool up; /* it answers */
     uint32_t state, health, restarts, schedule;
     char reason[PLX_REASON_BYTES];
+    struct plx_verdict_now verdict;
     /* Its newest frame. */
     bool any;   /* there is one */
     bool fresh; /* a robot may act on its obstacles and ground */

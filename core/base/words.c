@@ -37,6 +37,10 @@ WORDS(plx_memory_words, uint32_t, PLX_MEMORY_TABLE, WORDS_OF, UNKNOWN)
 WORDS(plx_health_name, int, PLX_HEALTH_TABLE, WORD_OF, UNKNOWN)
 WORDS(plx_health_words, int, PLX_HEALTH_TABLE, WORDS_OF, "unknown fault")
 WORDS(plx_health_advice, int, PLX_HEALTH_TABLE, ADVICE_OF, "")
+WORDS(plx_cell_word, uint32_t, PLX_CELL_TABLE, WORD_OF, UNKNOWN)
+WORDS(plx_verdict_word, uint32_t, PLX_VERDICT_TABLE, WORD_OF, UNKNOWN)
+WORDS(plx_reason_name, int, PLX_REASON_TABLE, WORD_OF, UNKNOWN)
+WORDS(plx_reason_words, int, PLX_REASON_TABLE, WORDS_OF, "unknown reason")
 WORDS(plx_blind_name, int, PLX_BLIND_TABLE, WORD_OF, UNKNOWN)
 WORDS(plx_blind_words, int, PLX_BLIND_TABLE, WORDS_OF, "unknown reason")
 
@@ -55,6 +59,11 @@ void plx_health_sentence(uint32_t health, char *ret_text, size_t size)
     sentence(health, plx_health_words, ret_text, size);
     if (!health)
         snprintf(ret_text, size, "no faults");
+}
+
+void plx_reason_sentence(uint32_t reasons, char *ret_text, size_t size)
+{
+    sentence(reasons, plx_reason_words, ret_text, size);
 }
 
 void plx_blind_sentence(uint32_t blind, char *ret_text, size_t size)

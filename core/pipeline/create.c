@@ -249,6 +249,24 @@ static void prepare_ground(struct plx_pipeline *pipeline)
     };
 }
 
+int plx_pipeline_watch_zones(struct plx_pipeline *pipeline, const struct plx_zone_list *zones)
+{
+    const struct plx_ground_info none = {.valid = 0};
+    struct plx_mount_info mount;
+
+    if (!pipeline->local_map || zones->count == 0)
+        return 0;
+    plx_mount_info(&pipeline->params.mount, &none, &mount);
+    const struct plx_zone_view view = {mount.base_from_left, pipeline->calibration, pipeline->width, pipeline->height,
+                                       pipeline->blind_within_m};
+    return plx_zones_create(zones, &view, &pipeline->zones);
+}
+
+const struct plx_zones *plx_pipeline_zones(const struct plx_pipeline *pipeline)
+{
+    return pipeline->zones;
+}
+
 /* A pipeline without memory of the backend; its frames are WIDTH x HEIGHT pixels. NULL if memory is exhausted. */
 static struct plx_pipeline *create_empty(struct plx_stages *stages, int width, int height, struct plx_error_message *message)
 {
@@ -316,6 +334,8 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
         result = plx_motion_create(width, height, &pipeline->calibration, params->match.min_disparity, &pipeline->motion);
     if (result == 0)
         result = plx_tracks_create(&params->track, &pipeline->tracks);
+    if (result == 0 && pipeline->plane[PLX_PLANE_MAP].width > 0)
+        result = plx_local_map_create(&params->map, &pipeline->local_map);
     return finish(pipeline, result, ret_pipeline, message);
 }
 
@@ -347,6 +367,8 @@ void plx_pipeline_destroy(struct plx_pipeline *pipeline)
     plx_learner_destroy(pipeline->learner);
     plx_motion_destroy(pipeline->motion);
     plx_tracks_destroy(pipeline->tracks);
+    plx_local_map_destroy(pipeline->local_map);
+    plx_zones_destroy(pipeline->zones);
     for (int i = 0; i < pipeline->buffers; i++)
         pipeline->stages->ops->free(pipeline->stages, pipeline->buffer[i]);
     free(pipeline);

@@ -13,6 +13,7 @@
 #include "core/pipeline/picture_check.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/stages.h"
+#include "core/verdict/speed.h"
 
 #define PLX_PIPELINE_BUFFERS 48
 #define PLX_BUFFER_ALIGNMENT 256 /* bytes, as ops->alloc */
@@ -71,6 +72,9 @@ struct plx_pipeline {
     float blind_within_m; /* as in struct plx_frame */
     struct plx_ground_history ground_history;
     struct plx_tracks *tracks;
+    struct plx_local_map *local_map; /* NULL: switched off */
+    struct plx_zones *zones;         /* NULL: there are none */
+    struct plx_speed speed;
 
     void *device_planes;               /* where stages write planes, laid out as the frame; NULL: in the frame itself */
     struct plx_image grey[PLX_EYES];   /* U8 raw size */

@@ -36,6 +36,12 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
                      .max_step = 8,
                      .min_area = 100},
         .track = {.min_hits = 3, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1},
+        .map = {.enabled = true, .memory_s = 30},
+        .verdict = {.stop_flags = PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT | PLX_HEALTH_NO_FRAMES |
+                                  PLX_HEALTH_DESYNC | PLX_HEALTH_TIMESTAMP | PLX_HEALTH_FROZEN | PLX_HEALTH_DARK |
+                                  PLX_HEALTH_OVEREXPOSED | PLX_HEALTH_MISALIGNED | PLX_HEALTH_LATE | PLX_HEALTH_BUFFER_ERROR |
+                                  PLX_HEALTH_NOT_CALIBRATED | PLX_HEALTH_CAMERA_MOVED,
+                    .slow_flags = PLX_HEALTH_BRIGHTNESS_MISMATCH | PLX_HEALTH_OVERLOAD | PLX_HEALTH_GROUND_LOST},
     };
     plx_match_default(&ret_params->match);
 }
@@ -70,6 +76,11 @@ static const struct plx_parameter list[] = {
     {FIELD(mount.roll_deg), PLX_REAL(-45, 45)},
     {FIELD(mount.pitch_deg), PLX_REAL(-45, 89)},
     {FIELD(mount.yaw_deg), PLX_REAL(-180, 180)},
+    {FIELD(map.memory_s), PLX_REAL(0.5, 3600)},
+    {FIELD(map.front_m), PLX_REAL(0, 3)},
+    {FIELD(map.back_m), PLX_REAL(0, 3)},
+    {FIELD(map.width_m), PLX_REAL(0, 3)},
+    {FIELD(verdict.reaction_ms), PLX_REAL(0, 10000)},
 };
 const struct plx_parameters plx_pipeline_parameters = {list, sizeof list / sizeof list[0]};
 
@@ -117,7 +128,7 @@ int plx_pipeline_params_check(const struct plx_pipeline_params *params, int widt
 
 /* --- planes --------------------------------------------------------------------------------------------------------------- */
 
-enum shape { PICTURE, HISTOGRAMS, ONE_ROW_OF_COLUMNS, ONE_ROW_A_COLUMN };
+enum shape { PICTURE, HISTOGRAMS, ONE_ROW_OF_COLUMNS, ONE_ROW_A_COLUMN, GRID };
 
 static bool always(const struct plx_pipeline_params *params)
 {
@@ -145,6 +156,11 @@ static bool has_columns(const struct plx_pipeline_params *params)
     return params->columns;
 }
 
+static bool has_map(const struct plx_pipeline_params *params)
+{
+    return params->columns && params->map.enabled;
+}
+
 /* Each plane: whether a frame has it, whether a raw frame has it, its shape, and the stage that completes it. */
 static const struct plane_rule {
     bool (*is_on)(const struct plx_pipeline_params *params);
@@ -162,6 +178,7 @@ static const struct plane_rule {
     [PLX_PLANE_RIGHT] = {has_right, true, PICTURE, PLX_STAGE_RECTIFY},
     [PLX_PLANE_SCAN] = {has_columns, false, ONE_ROW_OF_COLUMNS, PLX_STAGE_COLUMNS},
     [PLX_PLANE_STIXELS] = {has_columns, false, ONE_ROW_A_COLUMN, PLX_STAGE_COLUMNS},
+    [PLX_PLANE_MAP] = {has_map, false, GRID, PLX_STAGE_MAP},
 };
 
 enum plx_stage plx_pipeline_plane_stage(enum plx_plane_id id)
@@ -183,6 +200,7 @@ static void size_plane(enum shape shape, int width, int height, struct plx_plane
         [HISTOGRAMS] = {PLX_HISTOGRAM_BINS, PLX_EYES * (1 + PLX_ZONES * PLX_ZONES)},
         [ONE_ROW_OF_COLUMNS] = {columns, 1},
         [ONE_ROW_A_COLUMN] = {PLX_COLUMN_STIXELS, columns},
+        [GRID] = {PLX_MAP_CELLS, PLX_MAP_CELLS},
     };
     plane->width = size[shape][0];
     plane->height = size[shape][1];

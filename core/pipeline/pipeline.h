@@ -11,8 +11,11 @@
 #include "core/geometry/calibration.h"
 #include "core/geometry/mount.h"
 #include "core/ground/obstacles.h"
+#include "core/map/map.h"
 #include "core/pipeline/stages.h"
 #include "core/tracks/tracks.h"
+#include "core/verdict/verdict.h"
+#include "core/verdict/zones.h"
 
 struct plx_pipeline_params {
     struct plx_match match;
@@ -30,6 +33,8 @@ struct plx_pipeline_params {
     struct plx_obstacle_params obstacle;
     struct plx_track_params track;
     struct plx_mount mount;
+    struct plx_map_params map;
+    struct plx_verdict_params verdict;
 };
 
 /*
@@ -96,5 +101,16 @@ void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_moti
  * frame. */
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame);
+
+/* Judges ZONES in each frame from now on; before the first frame, once. A pipeline without a map, as a raw one, ignores them.
+ * NOMEM. */
+int plx_pipeline_watch_zones(struct plx_pipeline *pipeline, const struct plx_zone_list *zones);
+
+/* The zones, and what the camera can see of them; the pipeline's own. NULL: there are none. */
+const struct plx_zones *plx_pipeline_zones(const struct plx_pipeline *pipeline);
+
+/* Decides the verdict of FRAME again, by all its health flags: those that the engine adds count too. PERIOD_NS: from pair to
+ * pair; 0: not known. */
+void plx_pipeline_judge(const struct plx_pipeline *pipeline, int64_t period_ns, struct plx_frame *frame);
 
 #endif

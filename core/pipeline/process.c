@@ -229,7 +229,7 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
 
     for (int i = 0; i < PLX_PLANE_COUNT && pipeline->device_planes; i++) {
         const struct plx_plane *plane = &context->frame->plane[i];
-        if (plane->width > 0)
+        if (plane->width > 0 && i != PLX_PLANE_MAP)
             output[count++] =
                 (struct plx_output){completed_by(pipeline, (enum plx_plane_id)i), context->plane[i].data,
                                     (uint8_t *)context->frame + plane->offset, (size_t)plane->pitch * plane->height};
@@ -261,6 +261,24 @@ static int run_on_backend(struct plx_frame_context *context)
         sum_us += stage_us[i];
     stage_us[PLX_STAGE_OBSTACLES] += all_us > sum_us ? all_us - sum_us : 0;
     return result;
+}
+
+/* Adds the frame to the map of the last metres. */
+static void update_map(struct plx_frame_context *context)
+{
+    struct plx_frame *frame = context->frame;
+    const struct plx_image scan = plx_pipeline_plane(frame, PLX_PLANE_SCAN),
+                           stixels = plx_pipeline_plane(frame, PLX_PLANE_STIXELS),
+                           cells = plx_pipeline_plane(frame, PLX_PLANE_MAP);
+
+    struct plx_pipeline *pipeline = context->pipeline;
+    const double speed = plx_speed_update(&pipeline->speed, &frame->motion, context->capture_ns);
+
+    frame->verdict.speed_mps = (float)speed;
+    if (pipeline->local_map)
+        plx_local_map_update(pipeline->local_map, frame, &scan, &stixels, context->capture_ns, &cells, &frame->map);
+    if (pipeline->zones)
+        plx_zones_update(pipeline->zones, &frame->map, &cells, &scan, speed, context->capture_ns, frame->zone);
 }
 
 /* Why FRAME cannot show obstacles, enum plx_blind bits. */
@@ -340,6 +358,10 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
     }
     frame->health |= check_pictures(&context);
     frame->blind = why_blind(pipeline, frame);
+    context.stage_start_ns = plx_now_ns(); /* the checks of the pictures are no stage */
+    if (!pipeline->raw)
+        run_on_cpu(&context, PLX_STAGE_MAP, update_map);
+    plx_pipeline_judge(pipeline, 0, frame);
     for (int eye = 0; eye < PLX_EYES; eye++)
         frame->capture[eye].masked = pipeline->results->masked[eye];
     return 0;
@@ -361,8 +383,14 @@ void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct pl
         plx_motion_continue(pipeline->motion, last);
 }
 
+void plx_pipeline_judge(const struct plx_pipeline *pipeline, int64_t period_ns, struct plx_frame *frame)
+{
+    plx_verdict_decide(&pipeline->params.verdict, period_ns, frame);
+}
+
 void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_motion_hint *hint)
 {
+    plx_speed_hint(&pipeline->speed, hint);
     if (pipeline->motion)
         plx_motion_set_prior(pipeline->motion, hint);
 }

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PLX_ABI_VERSION 6u
+#define PLX_ABI_VERSION 7u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_ZONES 8          /* histogram zones per axis */
@@ -25,6 +25,13 @@ extern "C" {
 #define PLX_COLUMN_STIXELS 8         /* largest number of a column */
 #define PLX_SCAN_NOTHING_FREE 0xFFFF /* plx_scan.free where no ground is seen */
 #define PLX_OUTLINE_PARTS 16         /* of an obstacle's outline */
+#define PLX_MAP_CELLS 200            /* of the map, in each direction */
+#define PLX_MAP_CELL_M 0.05          /* width of a cell */
+#define PLX_CELL_AGE_S 0.125         /* unit of plx_cell.age */
+#define PLX_CELL_HEIGHT_M 0.02       /* unit of plx_cell.foot and top */
+#define PLX_MAX_ZONES 16
+#define PLX_ZONE_POINTS 16
+#define PLX_ZONE_NAME 24 /* bytes, with the end */
 
 enum plx_eye { PLX_LEFT = 0, PLX_RIGHT = 1, PLX_EYES = 2 };
 
@@ -141,6 +148,53 @@ struct plx_motion_hint {
     struct plx_pose motion; /* then_from_now, as in plx_motion_info; then: at from_ns, now: at to_ns */
 };
 
+/* Where the plane PLX_PLANE_MAP lies. The axes of the map are level, x and y as the robot's base had them when the map began, and
+ * it follows the robot in whole cells. Cell [row][column] is the square from ((origin_x + column), (origin_y + row)) cells on. */
+struct plx_map_info {
+    uint32_t valid;             /* 0: there is no map in this frame, and the other numbers are 0 */
+    uint32_t remembers;         /* 1: it holds what was seen before; 0: this frame only, as the motion is not known */
+    int32_t origin_x, origin_y; /* cells */
+    double x_m, y_m, yaw_rad;   /* of the robot's base in axes of the map; yaw to the left */
+};
+
+/* A zone of the configuration, and what the map says of it. */
+struct plx_zone_info {
+    char name[PLX_ZONE_NAME];
+    uint32_t points;                   /* of its polygon; 0: there is no zone of this number */
+    float polygon[PLX_ZONE_POINTS][2]; /* x and y in the robot's base, metres */
+    uint32_t active;                   /* 1: it counts at this speed */
+    uint32_t reasons;                  /* enum plx_reason_bit bits, filtered over time */
+    uint32_t verdict;                  /* enum plx_verdict_kind: what the zone demands for these reasons; GO without any */
+    float nearest_m; /* distance of its nearest occupied cell or drop from the base's origin; INFINITY: there is none */
+    float known;     /* share of the cells that the cameras can see at all, 0 .. 1, that the map knows */
+    float depth;     /* share of the columns towards it that show depth in this frame */
+};
+
+/* What the robot may do, by zones and faults. A frame of a recording or of `parallax run` has it too; a robot asks plx_verdict.
+ */
+struct plx_verdict_info {
+    uint32_t verdict;  /* enum plx_verdict_kind */
+    uint32_t reasons;  /* enum plx_reason_bit bits; 0 for GO */
+    uint32_t faults;   /* enum plx_health bits that count for it */
+    int32_t zone;      /* the zone that decides: the strictest, then that with the nearest thing; -1: none */
+    float distance_m;  /* nearest_m of that zone; INFINITY */
+    float speed_mps;   /* by which zones were chosen; NAN: not known, all count */
+    int64_t valid_ns;  /* the verdict holds for this time after the left capture time */
+};
+
+/* The newest verdict of the service, see plx_verdict. */
+struct plx_verdict_now {
+    uint64_t sequence;           /* of its frame */
+    int64_t capture_ns;          /* CLOCK_MONOTONIC, of the left picture */
+    int64_t suspended_ns;        /* as in struct plx_frame */
+    int64_t valid_ns;            /* the verdict holds for this time after the capture */
+    uint32_t verdict, reasons;   /* enum plx_verdict_kind; enum plx_reason_bit bits */
+    uint32_t faults;             /* enum plx_health bits that count for it */
+    int32_t zone;                /* number of the zone that decides; -1: none */
+    float distance_m, speed_mps; /* as in struct plx_verdict_info */
+    char name[PLX_ZONE_NAME];    /* of that zone; "": none */
+};
+
 struct plx_obstacle {
     uint32_t label;      /* value in the label plane; 0 for a track that is LOST in this frame */
     uint32_t track;      /* stays with the obstacle while it is in view; never 0, never reused in an epoch */
@@ -214,6 +268,13 @@ struct plx_stixel {
     uint16_t record;         /* its obstacle's label, or 0; 0xFFFF: an unpublished region */
 };
 
+/* A cell of the map. */
+struct plx_cell {
+    uint8_t kind;      /* enum plx_cell_kind */
+    uint8_t age;       /* since it was last seen, PLX_CELL_AGE_S; 255: longer; 0: in this frame */
+    uint8_t foot, top; /* of what stands in an OCCUPIED cell: heights of its ends above the ground, PLX_CELL_HEIGHT_M */
+};
+
 /* Bytes of an element of plane ID. */
 static inline uint32_t plx_plane_element(enum plx_plane_id id)
 {
@@ -246,8 +307,12 @@ struct plx_frame {
     struct plx_alignment_info alignment;
     struct plx_drift_info drift; /* what is left with the correction in force */
     struct plx_correction_info correction;
+    uint32_t reserved_middle; /* 0 */
     struct plx_motion_info motion;
     struct plx_mount_info mount;
+    struct plx_map_info map;
+    struct plx_verdict_info verdict;
+    struct plx_zone_info zone[PLX_MAX_ZONES];
     struct plx_plane plane[PLX_PLANE_COUNT];
     float blind_within_m;    /* nothing nearer is seen: disparities end there, or obstacles.range_min_m; 0 in a raw frame */
     uint32_t reserved;       /* 0 */

@@ -30,6 +30,7 @@ extern "C" {
 #define PLX_SHM_MIN_SLOTS 4u
 #define PLX_SHM_MAX_SLOTS 64u
 #define PLX_REASON_BYTES 256u /* with its end */
+#define PLX_VERDICT_BYTES 80u /* of struct plx_verdict_now */
 
 /* One cache line a slot, so that readers of one do not slow the writer of the next. */
 struct plx_shm_slot {
@@ -64,6 +65,12 @@ struct plx_shm_header {
     PLX_ATOMIC(uint64_t) reason[PLX_REASON_BYTES / 8];
     PLX_ATOMIC(uint64_t) reason_sum;
     uint64_t reserved_too[7];
+
+    /* As plx_verdict: a struct plx_verdict_now in words as they lie. It is of one piece where verdict_sum is that of its words,
+     * as above. It counts while CLOCK_BOOTTIME is less than VALID_NS after its capture, capture_ns + suspended_ns. */
+    PLX_ATOMIC(uint64_t) verdict[PLX_VERDICT_BYTES / 8];
+    PLX_ATOMIC(uint64_t) verdict_sum;
+    uint64_t reserved_three[5];
 };
 
 /* Messages on the SOCK_SEQPACKET socket: struct plx_message, the same in every version, but for a client's HINT. */

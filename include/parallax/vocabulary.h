@@ -23,7 +23,8 @@
     ROW(HISTOGRAM, uint32_t) /* [2 * (1 + 64)][256]: left whole, left zones row by row, right whole, right zones; raw luma */  \
     ROW(RIGHT, uint8_t)      /* [height][width] rectified right image; off unless publish.right is set (recording needs it) */ \
     ROW(SCAN, struct plx_scan)      /* [1][columns], columns = width / PLX_COLUMN_WIDTH, rounded up */                         \
-    ROW(STIXELS, struct plx_stixel) /* [columns][PLX_COLUMN_STIXELS], nearest first, unused ones all 0 */
+    ROW(STIXELS, struct plx_stixel) /* [columns][PLX_COLUMN_STIXELS], nearest first, unused ones all 0 */                      \
+    ROW(MAP, struct plx_cell)       /* [PLX_MAP_CELLS][PLX_MAP_CELLS] the ground around the robot, see struct plx_map_info */
 
 /* What the service is doing: number, name, word. */
 #define PLX_STATE_TABLE(ROW)                                                                                                   \
@@ -119,7 +120,8 @@
     ROW(COLUMNS, "columns")                                                                                                    \
     ROW(OBSTACLES, "obstacles")                                                                                                \
     ROW(MOTION, "motion")                                                                                                      \
-    ROW(TRACKS, "tracks")
+    ROW(TRACKS, "tracks")                                                                                                      \
+    ROW(MAP, "map")
 
 /* Where ego-motion comes from: number, name. */
 #define PLX_MOTION_TABLE(ROW)                                                                                                  \
@@ -142,6 +144,31 @@
     ROW(4, LOW, "low")       /* up to 6 m wide, lower than 0.8 m */                                                            \
     ROW(5, WIDE, "wide")     /* wider than 6 m, of any height */
 
+/* What the map knows of a cell: number, name, word. */
+#define PLX_CELL_TABLE(ROW)                                                                                                    \
+    ROW(0, UNKNOWN, "unknown")                                                                                                 \
+    ROW(1, FREE, "free")         /* ground, and nothing stands on it */                                                        \
+    ROW(2, OCCUPIED, "occupied") /* something stands there, or hangs over it */                                                \
+    ROW(3, DROP, "drop")         /* the ground falls away */
+
+/* What a robot may do. Number, name, word. */
+#define PLX_VERDICT_TABLE(ROW)                                                                                                 \
+    ROW(0, STOP, "stop") /* 0: memory that nobody has written says stop */                                                     \
+    ROW(1, SLOW, "slow")                                                                                                       \
+    ROW(2, GO, "go")
+
+/* Why a verdict is not go. Bit, name, word, words. */
+#define PLX_REASON_TABLE(ROW)                                                                                                  \
+    ROW(0, OCCUPIED, "occupied", "something stands in a zone")                                                                 \
+    ROW(1, DROP, "drop", "the ground falls away in a zone")                                                                    \
+    ROW(2, UNKNOWN, "unknown", "too much of a zone is unknown")                                                                \
+    ROW(3, LITTLE_DEPTH, "little_depth", "too little depth is seen towards a zone")                                            \
+    ROW(4, FAULT, "fault", "a health flag that counts is set")                                                                 \
+    ROW(5, NO_MAP, "no_map", "there is no map: no mount, no ground, or raw pictures")                                          \
+    ROW(6, NO_ZONES, "no_zones", "no zone counts at this speed, or none is configured")                                        \
+    ROW(7, STALE, "stale", "the newest verdict is too old") /* this and the next: by plx_verdict */                            \
+    ROW(8, NO_SERVICE, "no_service", "the service is not there")
+
 #define PLX_PLANE_ROW(NAME, type) PLX_PLANE_##NAME,
 #define PLX_STATE_ROW(number, NAME, word) PLX_STATE_##NAME = (number),
 #define PLX_HEALTH_ROW(bit, NAME, word, words, advice) PLX_HEALTH_##NAME = 1u << (bit),
@@ -153,6 +180,9 @@
 #define PLX_MOTION_ROW(number, NAME) PLX_MOTION_##NAME = (number),
 #define PLX_TRACK_ROW(number, NAME, word) PLX_TRACK_##NAME = (number),
 #define PLX_SIZE_ROW(number, NAME, word) PLX_SIZE_##NAME = (number),
+#define PLX_CELL_ROW(number, NAME, word) PLX_CELL_##NAME = (number),
+#define PLX_VERDICT_ROW(number, NAME, word) PLX_VERDICT_##NAME = (number),
+#define PLX_REASON_ROW(bit, NAME, word, words) PLX_REASON_##NAME = 1u << (bit),
 
 enum plx_plane_id { PLX_PLANE_TABLE(PLX_PLANE_ROW) PLX_PLANE_COUNT };
 enum plx_state { PLX_STATE_TABLE(PLX_STATE_ROW) };
@@ -165,6 +195,9 @@ enum plx_stage { PLX_STAGE_TABLE(PLX_STAGE_ROW) PLX_STAGE_COUNT };
 enum plx_motion_source { PLX_MOTION_TABLE(PLX_MOTION_ROW) };
 enum plx_track_status { PLX_TRACK_TABLE(PLX_TRACK_ROW) };
 enum plx_size_class { PLX_SIZE_TABLE(PLX_SIZE_ROW) };
+enum plx_cell_kind { PLX_CELL_TABLE(PLX_CELL_ROW) };
+enum plx_verdict_kind { PLX_VERDICT_TABLE(PLX_VERDICT_ROW) };
+enum plx_reason_bit { PLX_REASON_TABLE(PLX_REASON_ROW) };
 
 /* clang-format on */
 

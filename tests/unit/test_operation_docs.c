@@ -76,6 +76,8 @@ static bool is_exit_code(enum plx_exit code)
     switch (code) {
     case PLX_EXIT_OK:
     case PLX_EXIT_FAILURE:
+    case PLX_EXIT_SLOW:
+    case PLX_EXIT_STOP:
     case PLX_EXIT_USAGE:
     case PLX_EXIT_DATA:
     case PLX_EXIT_NO_INPUT:

@@ -185,7 +185,7 @@ static void a_reason_is_one_line_cut_to_fit(void **state)
     memset(endless, 'x', sizeof endless);
     for (unsigned i = 0; i < PLX_REASON_WORDS; i++)
         header->reason[i] = endless[i];
-    header->reason_sum = plx_reason_checksum(endless);
+    header->reason_sum = plx_words_checksum(endless, PLX_REASON_WORDS);
     assert_int_equal(plx_map_reason(&map, text, sizeof text), PLX_ERR_FORMAT);
     plx_shm_destroy(shm);
 }

@@ -11,6 +11,7 @@
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
 #include "app/view/status.h"
+#include "app/view/verdict.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 
@@ -143,9 +144,26 @@ static void print_world(const struct plx_status *status)
     plx_obstacles_print(sorted, count, true, "  ", "\n");
 }
 
+/* With zones only: without, it is always stop. */
+static void print_verdict(const struct plx_status *status)
+{
+    const struct plx_zone_info *zones = status->frame.zone;
+    char text[PLX_VERDICT_TEXT];
+
+    if (zones[0].points == 0)
+        return;
+    plx_verdict_text(&status->verdict, text, sizeof text);
+    printf("verdict       %s\n", text);
+    for (int i = 0; i < PLX_MAX_ZONES && zones[i].points > 0 && status->fresh; i++) {
+        plx_zone_text(&zones[i], text, sizeof text);
+        printf("  %s\n", text);
+    }
+}
+
 static void print_text(const struct plx_status *status)
 {
     print_service(status);
+    print_verdict(status);
     fputs("rate          ", stdout);
     plx_frame_stats_print_rates(&status->stats);
     putchar('\n');

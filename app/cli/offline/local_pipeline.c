@@ -87,6 +87,8 @@ int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_p
         goto fail;
     }
     result = plx_pipeline_create(local->stages, params, used, &local->pipeline, message);
+    if (result == 0)
+        result = plx_pipeline_watch_zones(local->pipeline, &config->zones);
     if (result < 0)
         goto fail;
     *ret_pipeline = local;

@@ -9,6 +9,10 @@ import numpy
 from .flags import PLANE_ELEMENTS, Plane, Stage
 
 MAX_OBSTACLES = 256
+MAX_ZONES = 16
+MAP_CELL_M = 0.05
+CELL_AGE_S = 0.125
+CELL_HEIGHT_M = 0.02
 DISPARITY_ONE = 16
 DISPARITY_INVALID = 0xFFFF
 UNKNOWN_AGE_NS = 2**63 - 1
@@ -33,12 +37,18 @@ POSE = _struct(("rotation", "f8", 9), ("translation", "f8", 3))
 MOTION = _struct(("valid source corners tracked inliers breaks", "u4"), ("interval_ns", "i8"), ("motion", POSE),
                  ("covariance", "f8", 36), ("pose", POSE))
 MOUNT = _struct(("known measured", "u4"), ("x_m y_m z_m roll_rad pitch_rad yaw_rad", "f4"), ("base_from_left", POSE))
+MAP = _struct(("valid remembers", "u4"), ("origin_x origin_y", "i4"), ("x_m y_m yaw_rad", "f8"))
+ZONE = _struct(("name", "S24"), ("points", "u4"), ("polygon", "f4", (16, 2)), ("active reasons verdict", "u4"), ("nearest_m known depth", "f4"))
+VERDICT = _struct(("verdict reasons faults", "u4"), ("zone", "i4"), ("distance_m speed_mps", "f4"), ("valid_ns", "i8"))
+VERDICT_NOW = _struct(("sequence", "u8"), ("capture_ns suspended_ns valid_ns", "i8"), ("verdict reasons faults", "u4"), ("zone", "i4"),
+                      ("distance_m speed_mps", "f4"), ("name", "S24"))
 MOTION_HINT = _struct(("from_ns to_ns", "i8"), ("motion", POSE))
 OBSTACLE = _struct(("label track status age_frames area_px", "u4"), ("x y width height", "i4"),
                    ("centroid_x centroid_y disparity_median disparity_near nearest_m", "f4"), ("position_m extent_m", "f4", 3),
                    ("height_m valid_ratio", "f4"), ("velocity_mps velocity_variance", "f4", 3), ("confidence", "f4"),
                    ("world_velocity_mps world_velocity_variance", "f4", 3), ("moving_sigmas", "f4"), ("moving", "u4"),
                    ("size_m", "f4", 2), ("size_class", "u4"), ("outline", "u2", 16))
+CELL = _struct(("kind age foot top", "u1"))
 SCAN = _struct(("nearest free known stixels", "u2"))
 STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support record", "u2"))
 
@@ -46,7 +56,8 @@ _HEAD: tuple[tuple[Any, ...], ...] = (
     ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source blind", "u4"),
     ("pairs_skipped", "u8"), ("capture", CAPTURE, 2), ("calibration", CALIBRATION), ("width height", "u4"),
     ("min_disparity", "i4"), ("disparities", "u4"), ("stage_us", "u4", len(Stage)), ("bytes", "u4"), ("ground", GROUND),
-    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("motion", MOTION), ("mount", MOUNT), ("plane", PLANE, len(Plane)),
+    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("reserved_middle", "u4"), ("motion", MOTION), ("mount", MOUNT),
+    ("map", MAP), ("verdict", VERDICT), ("zone", ZONE, MAX_ZONES), ("plane", PLANE, len(Plane)),
     ("blind_within_m", "f4"), ("reserved region_count obstacle_count", "u4"))
 HEAD = _struct(*_HEAD)  # of a frame: what comes before its obstacles
 FRAME = _struct(*_HEAD, ("obstacle", OBSTACLE, MAX_OBSTACLES))
@@ -60,6 +71,7 @@ STRUCTURES = {
     "plx_plane": PLANE, "plx_capture_info": CAPTURE, "plx_calibration_info": CALIBRATION, "plx_ground_info": GROUND,
     "plx_alignment_info": ALIGNMENT, "plx_drift_info": DRIFT, "plx_correction": CORRECTION,
     "plx_correction_info": CORRECTIONS, "plx_pose": POSE, "plx_motion_info": MOTION, "plx_mount_info": MOUNT, "plx_motion_hint": MOTION_HINT,
+    "plx_map_info": MAP, "plx_zone_info": ZONE, "plx_verdict_info": VERDICT, "plx_verdict_now": VERDICT_NOW, "plx_cell": CELL,
     "plx_obstacle": OBSTACLE, "plx_scan": SCAN, "plx_stixel": STIXEL, "plx_frame": FRAME, "plx_view": VIEW,
     "plx_mapping": MAPPING,
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 import numpy
 
-from . import _layout
+from . import _layout, records
 from ._library import library
 from ._mapping import Mapping
 from .errors import ArgumentError, Lost, NotFound, RangeError, Timeout, check
@@ -226,6 +226,12 @@ class Client:
     @property
     def health(self) -> Health:
         return Health(self._call(library.plx_health))
+
+    def verdict(self) -> records.Verdict:
+        """Whether the robot may go (plx_verdict); never raises: it is STOP wherever it is not known, also on a closed client."""
+        now = numpy.zeros(1, _layout.VERDICT_NOW)
+        self._call(library.plx_verdict, now.ctypes.data)
+        return records.verdict(now[0])
 
     @property
     def restarts(self) -> int:

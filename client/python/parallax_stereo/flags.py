@@ -17,6 +17,7 @@ class Plane(Number):
     RIGHT = 7
     SCAN = 8
     STIXELS = 9
+    MAP = 10
 
 
 class State(Number):
@@ -67,6 +68,7 @@ class Stage(Number):
     OBSTACLES = 10
     MOTION = 11
     TRACKS = 12
+    MAP = 13
 
 
 class MotionSource(Number):
@@ -80,6 +82,21 @@ class TrackStatus(Number):
     NEW = 1
     TRACKED = 2
     LOST = 3
+
+
+class CellKind(Number):
+    """What the map knows of a cell, enum plx_cell_kind."""
+    UNKNOWN = 0
+    FREE = 1
+    OCCUPIED = 2
+    DROP = 3
+
+
+class VerdictKind(Number):
+    """What a robot may do, enum plx_verdict_kind; GO is the largest."""
+    STOP = 0
+    SLOW = 1
+    GO = 2
 
 
 class SizeClass(Number):
@@ -104,6 +121,7 @@ PLANE_ELEMENTS = {
     Plane.RIGHT: "uint8",
     Plane.SCAN: "plx_scan",
     Plane.STIXELS: "plx_stixel",
+    Plane.MAP: "plx_cell",
 }
 
 
@@ -116,6 +134,22 @@ class Blindness(Flags):
 
     def _nothing(self) -> str:
         return "it can"
+
+
+class Reason(Flags):
+    """Why a verdict is not go, enum plx_reason_bit; Reason(0): it is."""
+    OCCUPIED = 1 << 0
+    DROP = 1 << 1
+    UNKNOWN = 1 << 2
+    LITTLE_DEPTH = 1 << 3
+    FAULT = 1 << 4
+    NO_MAP = 1 << 5
+    NO_ZONES = 1 << 6
+    STALE = 1 << 7
+    NO_SERVICE = 1 << 8
+
+    def _nothing(self) -> str:
+        return "none"
 
 
 class Health(Flags):

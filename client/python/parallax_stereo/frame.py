@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from . import _layout, geometry
+from . import _layout, geometry, records
 from ._mapping import Mapping
 from .cuda import CudaPlane
 from .flags import Plane
@@ -134,6 +134,16 @@ class Frame(Header):
     def stixels(self) -> Optional[Records]:
         """The things in each column, nearest first: (columns, 8) structures."""
         return self.planes.get(Plane.STIXELS)
+
+    @property
+    def map(self) -> Optional[Records]:
+        """The cells of the ground around the robot: (200, 200) structures; see local_map."""
+        return self.planes.get(Plane.MAP)
+
+    @property
+    def local_map(self) -> Optional[records.Map]:
+        """The map with its place and units, as a private copy. None: it is switched off, or neither mount nor ground are known."""
+        return None if self.map is None else records.local_map(self._head["map"][0], self.map)
 
     def cuda(self, plane: Plane) -> CudaPlane:
         """PLANE for a GPU of this machine, without a copy, as CuPy, PyTorch and Numba take it: see CudaPlane."""

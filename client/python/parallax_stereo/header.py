@@ -182,6 +182,11 @@ class Header:
         """Where the left camera is on the robot. None: neither mount nor ground are known."""
         return records.mount(self._head["mount"][0])
 
+    @property
+    def zones(self) -> tuple[records.Zone, ...]:
+        """The zones of the configuration, and what the map says of them."""
+        return records.zones(self._head["zone"][0])
+
     # --- obstacles ---
 
     @property

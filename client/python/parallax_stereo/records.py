@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
-from .flags import Clock, Memory, MotionSource, SizeClass, TrackStatus
+from . import _layout
+from .flags import Clock, Health, Memory, MotionSource, Reason, SizeClass, TrackStatus, VerdictKind
 
 Vector2 = tuple[float, float]
 Vector3 = tuple[float, float, float]
@@ -134,6 +136,64 @@ class Mount:
     base_from_left: Pose
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Map:
+    """The ground around the robot, struct plx_map_info and its plane; see docs/verdict.md. Cell [row, column] begins at
+    ((origin_x + column) * 0.05 m, (origin_y + row) * 0.05 m) of the map's axes."""
+    remembers: bool
+    origin_x: int
+    origin_y: int
+    x_m: float
+    y_m: float
+    yaw_rad: float
+    kind: NDArray[numpy.uint8]
+    """[200, 200] of CellKind."""
+    age_s: NDArray[numpy.float32]
+    """Since the cell was seen; infinite: never, or longer ago than 31 s."""
+    foot_m: NDArray[numpy.float32]
+    """Heights of the ends of what stands there; 0 where nothing does."""
+    top_m: NDArray[numpy.float32]
+
+    def cell(self, x: float, y: float) -> tuple[int, int] | None:
+        """Row and column of a place in axes of the robot's base now, metres; None: the map does not reach there."""
+        c, s = math.cos(self.yaw_rad), math.sin(self.yaw_rad)
+        column = math.floor((self.x_m + c * x - s * y) / _layout.MAP_CELL_M) - self.origin_x
+        row = math.floor((self.y_m + s * x + c * y) / _layout.MAP_CELL_M) - self.origin_y
+        rows, columns = self.kind.shape
+        return (row, column) if 0 <= row < rows and 0 <= column < columns else None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Zone:
+    """struct plx_zone_info; polygon (points, 2): x and y in the robot's base."""
+    name: str
+    polygon: NDArray[numpy.float32]
+    active: bool
+    reasons: Reason
+    verdict: VerdictKind
+    nearest_m: float
+    known: float
+    depth: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What the robot may do: struct plx_verdict_now. zone: name of the zone that decides, None: none does."""
+    verdict: VerdictKind
+    reasons: Reason
+    faults: Health
+    zone: str | None
+    distance_m: float
+    speed_mps: float
+    sequence: int
+    capture_ns: int
+    valid_ns: int
+
+    def __bool__(self) -> bool:
+        """Whether it is go."""
+        return self.verdict == VerdictKind.GO
+
+
 @dataclasses.dataclass(frozen=True)
 class Obstacle:
     """struct plx_obstacle."""
@@ -247,3 +307,25 @@ def obstacles(raw: NDArray[numpy.void], depth_scale: float) -> list[Obstacle]:
         values = raw[name].tolist()
         columns.append([type_(value) for value in values] if type_ else values)
     return [Obstacle(*row) for row in zip(*columns)]
+
+
+def local_map(raw: Any, cells: NDArray[Any]) -> Map | None:
+    if not raw["valid"]:
+        return None
+    age = cells["age"].astype(numpy.float32) * numpy.float32(_layout.CELL_AGE_S)
+    age[cells["age"] == 255] = numpy.inf
+    heights = [cells[name].astype(numpy.float32) * numpy.float32(_layout.CELL_HEIGHT_M) for name in ("foot", "top")]
+    return Map(bool(raw["remembers"]), int(raw["origin_x"]), int(raw["origin_y"]), float(raw["x_m"]), float(raw["y_m"]),
+               float(raw["yaw_rad"]), cells["kind"].copy(), age, *heights)
+
+
+def zones(raw: Any) -> tuple[Zone, ...]:
+    return tuple(Zone(zone["name"].decode(errors="replace"), zone["polygon"][:zone["points"]].copy(), bool(zone["active"]),
+                      Reason(int(zone["reasons"])), VerdictKind(int(zone["verdict"])), float(zone["nearest_m"]), float(zone["known"]),
+                      float(zone["depth"])) for zone in raw if zone["points"])
+
+
+def verdict(raw: Any) -> Verdict:
+    return Verdict(VerdictKind(int(raw["verdict"])), Reason(int(raw["reasons"])), Health(int(raw["faults"])),
+                   raw["name"].decode(errors="replace") or None, float(raw["distance_m"]), float(raw["speed_mps"]),
+                   int(raw["sequence"]), int(raw["capture_ns"]), int(raw["valid_ns"]))

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/map/map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/base/clock.h"
+#include "core/motion/pose.h"
+
+#define SIDE PLX_MAP_CELLS
+#define CELLS (SIDE * SIDE)
+#define KNOWN_OCCUPIED 4 /* evidence from which a cell is occupied, ... */
+#define KNOWN_FREE (-3)  /* ... and down to which it is free: three looks */
+#define MOST 15          /* a thing that went away is gone after three looks */
+#define HIT_NEAR 6
+#define HIT_FAR 4 /* one look makes an unknown cell occupied, two a free one */
+#define FAR_CELLS 60
+#define FREED 4                             /* what a look as free takes from positive evidence */
+#define BLIND_BREAK_NS (PLX_NS_PER_S / 2)   /* without motion for so long, nothing is remembered */
+#define MOVING_MEMORY_MS 500                /* of cells under something that moves */
+#define DROP_DEPTH_M (3.0 * PLX_MAP_CELL_M) /* so far behind its edge a drop is entered */
+#define OUTLINE_STEP_M (PLX_MAP_CELL_M / 2) /* between points of a thing */
+#define HEIGHT_MM (PLX_CELL_HEIGHT_M * 1000)
+
+enum look { NOT_LOOKED, LOOKED_FREE, LOOKED_THING, LOOKED_DROP };
+
+struct cell {
+    int8_t evidence; /* KNOWN_FREE .. MOST */
+    uint8_t is_drop, is_moving;
+    uint8_t foot, top; /* as struct plx_cell */
+    uint32_t seen_ms;  /* since the map began, from 1; 0: never */
+};
+
+/* How a frame sees a cell. */
+struct sight {
+    uint8_t look, is_moving, foot, top;
+};
+
+/* A position on the ground. */
+struct place {
+    double x, y, yaw;
+};
+
+struct plx_local_map {
+    struct plx_map_params params;
+    int64_t start_ns;              /* 0: it has not begun */
+    int64_t placed_ns;             /* of the last frame whose motion was known */
+    uint32_t breaks;               /* of the motion then */
+    struct plx_pose placed_camera; /* base_from_left then */
+    struct place placed;           /* the base then, in axes of the map */
+    struct place base;             /* the same now */
+    bool remembers;
+    int origin_x, origin_y;
+    struct cell cell[CELLS];
+    struct sight sight[CELLS];
+};
+
+int plx_local_map_create(const struct plx_map_params *params, struct plx_local_map **ret_map)
+{
+    struct plx_local_map *map = calloc(1, sizeof *map);
+    if (!map)
+        return PLX_ERR_NOMEM;
+    map->params = *params;
+    *ret_map = map;
+    return 0;
+}
+
+void plx_local_map_destroy(struct plx_local_map *map)
+{
+    free(map);
+}
+
+/* --- where the robot is --------------------------------------------------------------------------------------------------- */
+
+static int cell_of(double metres)
+{
+    return (int)floor(metres / PLX_MAP_CELL_M);
+}
+
+/* Moves the window so that the robot is at its middle. Cells keep their content. */
+static void roll(struct plx_local_map *map)
+{
+    const int x = cell_of(map->base.x) - SIDE / 2, y = cell_of(map->base.y) - SIDE / 2;
+    const int dx = x - map->origin_x, dy = y - map->origin_y;
+    if (dx == 0 && dy == 0)
+        return;
+    map->origin_x = x;
+    map->origin_y = y;
+    if (abs(dx) >= SIDE || abs(dy) >= SIDE) {
+        memset(map->cell, 0, sizeof map->cell);
+        return;
+    }
+    const int kept = SIDE - abs(dx), from = dx > 0 ? dx : 0, to = dx > 0 ? 0 : -dx;
+    for (int i = 0; i < SIDE; i++) {
+        const int row = dy > 0 ? i : SIDE - 1 - i, source = row + dy; /* no row is read after it was written */
+        struct cell *cell = &map->cell[row * SIDE];
+        if (source < 0 || source >= SIDE) {
+            memset(cell, 0, SIDE * sizeof *cell);
+            continue;
+        }
+        memmove(cell + to, &map->cell[source * SIDE + from], (size_t)kept * sizeof *cell);
+        memset(dx > 0 ? cell + kept : cell, 0, (size_t)(SIDE - kept) * sizeof *cell);
+    }
+}
+
+/* Adds the motion then_from_now of the camera to the place of the base. */
+static struct place moved(const struct plx_local_map *map, const struct plx_pose *motion, const struct plx_pose *camera)
+{
+    struct plx_pose move, left_from_base;
+    struct place place = map->placed;
+
+    plx_pose_invert(camera, &left_from_base);
+    plx_pose_compose(&map->placed_camera, motion, &move);
+    plx_pose_compose(&move, &left_from_base, &move); /* of the base */
+    const double c = cos(place.yaw), s = sin(place.yaw);
+    place.x += c * move.translation[0] - s * move.translation[1];
+    place.y += s * move.translation[0] + c * move.translation[1];
+    place.yaw = remainder(place.yaw + atan2(move.rotation[3], move.rotation[0]), 2 * acos(-1));
+    return place;
+}
+
+static void begin(struct plx_local_map *map, int64_t capture_ns)
+{
+    memset(map->cell, 0, sizeof map->cell);
+    map->start_ns = capture_ns;
+}
+
+static void place(struct plx_local_map *map, const struct plx_frame *frame, int64_t capture_ns)
+{
+    const struct plx_motion_info *motion = &frame->motion;
+    const struct plx_pose *camera = &frame->mount.base_from_left;
+    const bool continues =
+        map->start_ns > 0 && motion->source != PLX_MOTION_NONE && motion->breaks == map->breaks && capture_ns > map->placed_ns;
+
+    if (continues && motion->valid)
+        map->base = moved(map, &motion->motion, camera); /* else where it was: it has gone a few centimetres */
+    map->remembers = continues && (motion->valid || capture_ns - map->placed_ns <= BLIND_BREAK_NS);
+    if (!map->remembers)
+        begin(map, capture_ns);
+    if (motion->valid || !map->remembers) {
+        map->placed = map->base;
+        map->placed_camera = *camera;
+        map->placed_ns = capture_ns;
+        map->breaks = motion->breaks;
+    }
+    roll(map);
+}
+
+/* --- what a frame sees ---------------------------------------------------------------------------------------------------- */
+
+struct view {
+    const struct plx_calibration_info *calibration;
+    const struct plx_pose *base_from_left;
+    double c, s;  /* of the base's yaw */
+    double scale; /* disparity times depth, 1/16 px m */
+    int width, height;
+};
+
+/* The sight of the cell at X, Y of the robot's base, or NULL outside of the map. */
+static struct sight *sight_at(struct plx_local_map *map, const struct view *view, double x, double y)
+{
+    const int column = cell_of(map->base.x + view->c * x - view->s * y) - map->origin_x;
+    const int row = cell_of(map->base.y + view->s * x + view->c * y) - map->origin_y;
+    return column >= 0 && column < SIDE && row >= 0 && row < SIDE ? &map->sight[row * SIDE + column] : NULL;
+}
+
+/* Looks at one row of cells as ground: free are those before the end of the free ground of their column. */
+static void look_at_row(struct plx_local_map *map, const struct view *view, const struct plx_scan *scan, int row)
+{
+    const struct plx_calibration_info *lens = view->calibration;
+    const double *r = view->base_from_left->rotation, *t = view->base_from_left->translation;
+    const double map_x = (map->origin_x + 0.5) * PLX_MAP_CELL_M - map->base.x,
+                 map_y = (map->origin_y + row + 0.5) * PLX_MAP_CELL_M - map->base.y;
+    const double x = view->c * map_x + view->s * map_y - t[0], y = view->c * map_y - view->s * map_x - t[1];
+    const double step_x = view->c * PLX_MAP_CELL_M, step_y = -view->s * PLX_MAP_CELL_M;
+    float first[3], step[3], u[SIDE], v[SIDE], disparity[SIDE];
+
+    for (int i = 0; i < 3; i++) { /* in axes of the camera */
+        first[i] = (float)(r[i] * x + r[3 + i] * y - r[6 + i] * t[2]);
+        step[i] = (float)(r[i] * step_x + r[3 + i] * step_y);
+    }
+    const float fx = (float)lens->fx, fy = (float)lens->fy, cx = (float)lens->cx + 0.5F, cy = (float)lens->cy + 0.5F;
+    const float scale = (float)view->scale;
+    for (int i = 0; i < SIDE; i++) {
+        const float n = (float)i, z = first[2] + n * step[2], inverse = 1 / z;
+        u[i] = (first[0] + n * step[0]) * inverse * fx + cx;
+        v[i] = (first[1] + n * step[1]) * inverse * fy + cy;
+        disparity[i] = scale * inverse;
+    }
+    struct sight *sight = &map->sight[row * SIDE];
+    const float width = (float)view->width, height = (float)view->height;
+    for (int i = 0; i < SIDE; i++) {
+        if (!(disparity[i] > 0 && u[i] >= 0 && u[i] < width && v[i] >= 0 && v[i] < height))
+            continue;
+        const struct plx_scan *column = &scan[(int)u[i] / PLX_COLUMN_WIDTH];
+        if ((column->known & PLX_SCAN_KNOWN) && column->free != PLX_SCAN_NOTHING_FREE && disparity[i] >= (float)column->free)
+            sight[i] = (struct sight){.look = LOOKED_FREE};
+    }
+}
+
+static uint8_t height_of(int mm)
+{
+    const double height = mm / HEIGHT_MM;
+    return (uint8_t)(height < 0 ? 0 : height > 255 ? 255 : height);
+}
+
+/* Whether RECORD is an obstacle that moves. */
+static bool moves(const struct plx_frame *frame, uint16_t record)
+{
+    for (uint32_t i = 0; record > 0 && i < frame->obstacle_count; i++)
+        if (frame->obstacle[i].label == record)
+            return frame->obstacle[i].moving;
+    return false;
+}
+
+static void see_thing(struct sight *sight, const struct plx_stixel *stixel, bool is_moving)
+{
+    const uint8_t foot = height_of(stixel->foot_mm), top = height_of(stixel->top_mm);
+    const bool is_first = sight->look != LOOKED_THING;
+    *sight = (struct sight){
+        .look = LOOKED_THING,
+        .is_moving = (uint8_t)(is_moving || (!is_first && sight->is_moving)),
+        .foot = is_first || foot < sight->foot ? foot : sight->foot,
+        .top = is_first || top > sight->top ? top : sight->top,
+    };
+}
+
+/* Enters a stixel of image column COLUMN, over its width, at the height of its middle. */
+static void look_at_stixel(struct plx_local_map *map, const struct view *view, const struct plx_stixel *stixel, int column,
+                           bool is_moving)
+{
+    const struct plx_calibration_info *lens = view->calibration;
+    const double z = view->scale / stixel->disparity;
+    const double y = ((stixel->y0 + stixel->y1) / 2.0 - lens->cy) / lens->fy * z;
+    const double left = column * PLX_COLUMN_WIDTH - 0.5 - lens->cx, width = PLX_COLUMN_WIDTH * z / lens->fx;
+    const int steps = (int)(width / OUTLINE_STEP_M) + 1;
+
+    for (int i = 0; i <= steps; i++) {
+        const double camera[3] = {left / lens->fx * z + width * i / steps, y, z};
+        double base[3];
+        plx_pose_apply(view->base_from_left, camera, base);
+        struct sight *sight = sight_at(map, view, base[0], base[1]);
+        if (sight)
+            see_thing(sight, stixel, is_moving);
+    }
+}
+
+/* Enters the drop at the end of the free ground of a column, and a little behind it. */
+static void look_at_drop(struct plx_local_map *map, const struct view *view, const struct plx_scan *scan, int column)
+{
+    const struct plx_calibration_info *lens = view->calibration;
+    const double *r = view->base_from_left->rotation, *t = view->base_from_left->translation;
+    const double z = view->scale / scan->free, x = (column * PLX_COLUMN_WIDTH + 1.5 - lens->cx) / lens->fx * z;
+    const double edge[3] = {x, -(r[6] * x + r[8] * z + t[2]) / r[7], z}; /* on the ground */
+    double base[3];
+
+    plx_pose_apply(view->base_from_left, edge, base);
+    const double ahead_x = base[0] - t[0], ahead_y = base[1] - t[1], length = hypot(ahead_x, ahead_y);
+    for (double behind = 0; behind < DROP_DEPTH_M; behind += OUTLINE_STEP_M) {
+        struct sight *sight = sight_at(map, view, base[0] + behind * ahead_x / length, base[1] + behind * ahead_y / length);
+        if (sight && sight->look != LOOKED_THING)
+            sight->look = LOOKED_DROP;
+    }
+}
+
+static void look(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
+                 const struct plx_image *stixels)
+{
+    const struct view view = {
+        .calibration = &frame->calibration,
+        .base_from_left = &frame->mount.base_from_left,
+        .c = cos(map->base.yaw),
+        .s = sin(map->base.yaw),
+        .scale = PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m,
+        .width = (int)frame->width,
+        .height = (int)frame->height,
+    };
+    const struct plx_scan *columns = scan->data;
+
+    memset(map->sight, 0, sizeof map->sight);
+    for (int row = 0; row < SIDE; row++)
+        look_at_row(map, &view, columns, row);
+    for (int x = 0; x < scan->width; x++)
+        if (columns[x].known & PLX_SCAN_DROP)
+            look_at_drop(map, &view, &columns[x], x);
+    for (int x = 0; x < stixels->height; x++) {
+        const struct plx_stixel *stixel = plx_row(stixels, x);
+        for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
+            look_at_stixel(map, &view, &stixel[i], x, moves(frame, stixel[i].record));
+    }
+}
+
+/* --- what remains of it --------------------------------------------------------------------------------------------------- */
+
+static void see_free(struct cell *cell, bool remembers)
+{
+    if (!remembers)
+        cell->evidence = KNOWN_FREE; /* there is no second look */
+    else if (cell->evidence > 0)
+        cell->evidence = (int8_t)(cell->evidence > FREED ? cell->evidence - FREED : 0);
+    else if (cell->evidence > KNOWN_FREE)
+        cell->evidence--;
+}
+
+/* A cell's extent widens at once, and narrows by one unit a look. */
+static void see_occupied(struct cell *cell, const struct sight *sight, int hit)
+{
+    const bool is_drop = sight->look == LOOKED_DROP, is_new = cell->evidence < KNOWN_OCCUPIED || cell->is_drop != is_drop;
+    cell->evidence = (int8_t)(cell->evidence + hit < MOST ? cell->evidence + hit : MOST);
+    cell->is_drop = is_drop;
+    cell->is_moving = sight->is_moving;
+    cell->foot = is_new || sight->foot < cell->foot + 1 ? sight->foot : (uint8_t)(cell->foot + 1);
+    cell->top = is_new || sight->top > cell->top - 1 ? sight->top : (uint8_t)(cell->top - 1);
+}
+
+static void weigh(struct plx_local_map *map, uint32_t now_ms)
+{
+    for (int i = 0; i < CELLS; i++) {
+        const struct sight *sight = &map->sight[i];
+        struct cell *cell = &map->cell[i];
+        if (sight->look == NOT_LOOKED)
+            continue;
+        const int x = i % SIDE - SIDE / 2, y = i / SIDE - SIDE / 2;
+        cell->seen_ms = now_ms;
+        if (sight->look == LOOKED_FREE)
+            see_free(cell, map->remembers);
+        else
+            see_occupied(cell, sight, x * x + y * y > FAR_CELLS * FAR_CELLS ? HIT_FAR : HIT_NEAR);
+    }
+}
+
+static void forget(struct plx_local_map *map, uint32_t now_ms)
+{
+    const uint32_t memory_ms = (uint32_t)(map->params.memory_s * 1000);
+    for (int i = 0; i < CELLS; i++) {
+        struct cell *cell = &map->cell[i];
+        if (cell->seen_ms > 0 && now_ms - cell->seen_ms > (cell->is_moving ? MOVING_MEMORY_MS : memory_ms))
+            *cell = (struct cell){0};
+    }
+}
+
+/* Where the robot itself stands is free. */
+static void cut_robot(struct plx_local_map *map, uint32_t now_ms)
+{
+    const struct plx_map_params *robot = &map->params;
+    const double reach = fmax(robot->front_m, robot->back_m) + robot->width_m / 2;
+    const double c = cos(map->base.yaw), s = sin(map->base.yaw);
+    const int cells = (int)(reach / PLX_MAP_CELL_M) + 1;
+
+    for (int row = SIDE / 2 - cells; row <= SIDE / 2 + cells; row++)
+        for (int column = SIDE / 2 - cells; column <= SIDE / 2 + cells; column++) {
+            const double x = (map->origin_x + column + 0.5) * PLX_MAP_CELL_M - map->base.x,
+                         y = (map->origin_y + row + 0.5) * PLX_MAP_CELL_M - map->base.y;
+            const double ahead = c * x + s * y, aside = c * y - s * x;
+            if (ahead <= robot->front_m && ahead >= -robot->back_m && fabs(aside) <= robot->width_m / 2)
+                map->cell[row * SIDE + column] = (struct cell){.evidence = KNOWN_FREE, .seen_ms = now_ms};
+        }
+}
+
+static void write_cells(const struct plx_local_map *map, uint32_t now_ms, const struct plx_image *cells)
+{
+    const uint32_t unit_ms = (uint32_t)(PLX_CELL_AGE_S * 1000);
+    for (int row = 0; row < SIDE; row++) {
+        const struct cell *cell = &map->cell[row * SIDE];
+        struct plx_cell *out = plx_row(cells, row);
+        for (int i = 0; i < SIDE; i++, cell++) {
+            const uint32_t age = (now_ms - cell->seen_ms + unit_ms - 1) / unit_ms;
+            const bool is_occupied = cell->evidence >= KNOWN_OCCUPIED;
+            const int occupied = cell->is_drop ? PLX_CELL_DROP : PLX_CELL_OCCUPIED;
+            out[i] = (struct plx_cell){
+                .kind = (uint8_t)(is_occupied                    ? occupied
+                                  : cell->evidence <= KNOWN_FREE ? PLX_CELL_FREE
+                                                                 : PLX_CELL_UNKNOWN),
+                .age = (uint8_t)(cell->seen_ms == 0 || age > UINT8_MAX ? UINT8_MAX : age),
+                .foot = is_occupied ? cell->foot : 0,
+                .top = is_occupied ? cell->top : 0,
+            };
+        }
+    }
+}
+
+void plx_local_map_update(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
+                          const struct plx_image *stixels, int64_t capture_ns, const struct plx_image *cells,
+                          struct plx_map_info *ret_info)
+{
+    const double *r = frame->mount.base_from_left.rotation;
+    const bool is_placed = r[0] != 0 || r[3] != 0 || r[6] != 0; /* else there is neither mount nor ground */
+
+    *ret_info = (struct plx_map_info){0};
+    if (!is_placed) {
+        map->start_ns = 0;
+        for (int row = 0; row < SIDE; row++)
+            memset(plx_row(cells, row), 0, SIDE * sizeof(struct plx_cell));
+        return;
+    }
+    place(map, frame, capture_ns);
+    const uint32_t now_ms = (uint32_t)((capture_ns - map->start_ns) / PLX_NS_PER_MS) + 1;
+    if (!(frame->blind & (PLX_BLIND_NO_PICTURE | PLX_BLIND_NO_GROUND))) {
+        look(map, frame, scan, stixels);
+        weigh(map, now_ms);
+    }
+    forget(map, now_ms);
+    cut_robot(map, now_ms);
+    write_cells(map, now_ms, cells);
+    *ret_info = (struct plx_map_info){
+        .valid = 1,
+        .remembers = map->remembers,
+        .origin_x = map->origin_x,
+        .origin_y = map->origin_y,
+        .x_m = map->base.x,
+        .y_m = map->base.y,
+        .yaw_rad = map->base.yaw,
+    };
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the robot may do: the strictest of what its zones demand and of what the faults of a frame allow. */
+#ifndef PLX_CORE_VERDICT_VERDICT_H
+#define PLX_CORE_VERDICT_VERDICT_H
+
+#include <parallax/frame.h>
+
+struct plx_verdict_params {
+    uint32_t stop_flags, slow_flags; /* enum plx_health */
+    double reaction_ms;              /* how long after its capture a frame's verdict holds; 0: two periods and 100 ms */
+};
+
+/* Fills frame->verdict, whose speed is known already, from its zones, map, health and blind. PERIOD_NS: from pair to pair; 0 =
+ * not known. */
+void plx_verdict_decide(const struct plx_verdict_params *params, int64_t period_ns, struct plx_frame *frame);
+
+#endif

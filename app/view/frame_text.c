@@ -27,9 +27,18 @@ static int describe_motion(const struct plx_obstacle *obstacle, char *text, size
     return snprintf(text, size, "to the %s %.1f m/s", sideways < 0 ? "left" : "right", fabs(sideways));
 }
 
+/* The distance along the ground of a point on it with this DISPARITY above infinity, from below the camera. The part of such a
+ * point along the normal is the camera's height. */
+static double along_ground(const struct plx_frame *frame, uint16_t disparity)
+{
+    const struct plx_calibration_info *c = &frame->calibration;
+    const double z = PLX_DISPARITY_ONE * c->fx * c->baseline_m / disparity, down = (double)frame->ground.normal[2];
+    const double level = sqrt(fmax(1 - down * down, 0));
+    return level > LEAST_LEVEL ? (z - down * (double)frame->ground.camera_height_m) / level : z;
+}
+
 double plx_free_ahead(const struct plx_view *view)
 {
-    const struct plx_calibration_info *c = &view->frame->calibration;
     const struct plx_scan *scan = view->plane[PLX_PLANE_SCAN];
     const uint32_t columns = scan ? view->layout[PLX_PLANE_SCAN].width : 0;
     uint16_t nearest = 0;
@@ -42,10 +51,7 @@ double plx_free_ahead(const struct plx_view *view)
         return (double)NAN;
     if (nearest == PLX_SCAN_NOTHING_FREE)
         return 0;
-    /* Along the ground: of a point on it, whose part along the normal is the camera's height. */
-    const double z = PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest, down = (double)view->frame->ground.normal[2];
-    const double level = sqrt(fmax(1 - down * down, 0));
-    return level > LEAST_LEVEL ? (z - down * (double)view->frame->ground.camera_height_m) / level : z;
+    return along_ground(view->frame, nearest);
 }
 
 void plx_free_text(double free_m, char *ret_text, size_t size)
@@ -54,6 +60,38 @@ void plx_free_text(double free_m, char *ret_text, size_t size)
         snprintf(ret_text, size, "unknown");
     else
         snprintf(ret_text, size, "%.1f m", free_m);
+}
+
+struct plx_drop plx_drop_ahead(const struct plx_view *view)
+{
+    const uint32_t cannot = PLX_BLIND_NOT_CALIBRATED | PLX_BLIND_NO_GROUND | PLX_BLIND_NO_PICTURE;
+    const struct plx_scan *scan = view->plane[PLX_PLANE_SCAN];
+    const int columns = scan ? (int)view->layout[PLX_PLANE_SCAN].width : 0;
+    struct plx_drop drop = {.known = columns > 0 && !(view->frame->blind & cannot), .ahead_m = (double)NAN};
+    uint16_t nearest = 0;
+    for (int begin = 0, end; drop.known && begin < columns; begin = end + 1) {
+        uint16_t edge = 0;
+        for (end = begin; end < columns && (scan[end].known & PLX_SCAN_DROP); end++)
+            edge = scan[end].free > edge ? scan[end].free : edge;
+        if (edge <= nearest)
+            continue;
+        nearest = edge;
+        drop.x = PLX_COLUMN_WIDTH * begin;
+        drop.width = (end < columns ? PLX_COLUMN_WIDTH * end : (int)view->frame->width) - drop.x;
+        drop.ahead_m = along_ground(view->frame, nearest);
+    }
+    return drop;
+}
+
+void plx_drop_text(const struct plx_drop *drop, char *ret_text, size_t size)
+{
+    if (!drop->known)
+        snprintf(ret_text, size, "unknown");
+    else if (drop->width == 0)
+        snprintf(ret_text, size, "none seen");
+    else
+        snprintf(ret_text, size, "%.1f m ahead, columns %d to %d of the picture", drop->ahead_m, drop->x,
+                 drop->x + drop->width - 1);
 }
 
 /* Its class of size, and whether it moves or stands, if that is certain; nothing while the camera's motion is not known. */

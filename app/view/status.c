@@ -159,6 +159,7 @@ cJSON *plx_status_json(const struct plx_status *status)
     cJSON_AddItemToObject(item, "mount", mount_json(&status->frame.mount));
     cJSON_AddItemToObject(item, "ground", status->fresh ? ground_json(&status->frame.ground) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "free_ahead_m", plx_json_number(status->fresh ? status->free_m : NAN, 2));
+    cJSON_AddItemToObject(item, "drop", status->fresh ? plx_json_drop(&status->drop) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "motion", status->fresh ? plx_json_motion(&status->frame.motion) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "blind", status->fresh ? plx_json_blind(status->frame.blind) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "obstacles", status->fresh ? plx_json_obstacles(&status->frame, true) : cJSON_CreateNull());

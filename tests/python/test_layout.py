@@ -19,6 +19,7 @@ ENUMS = {"PLANE": flags.Plane, "STATE": flags.State, "HEALTH": flags.Health, "BL
          "TRACK": flags.TrackStatus, "SIZE": flags.SizeClass}
 CONSTANTS = {"PLX_MAX_OBSTACLES": _layout.MAX_OBSTACLES, "PLX_DISPARITY_ONE": _layout.DISPARITY_ONE,
              "PLX_DISPARITY_INVALID": _layout.DISPARITY_INVALID, "PLX_PLANE_COUNT": len(flags.Plane),
+             "PLX_COLUMN_WIDTH": _layout.COLUMN_WIDTH, "PLX_SCAN_DROP": _layout.SCAN_DROP, "PLX_SCAN_NOTHING_FREE": _layout.SCAN_NOTHING_FREE,
              "PLX_STAGE_COUNT": len(flags.Stage), "offsetof(struct plx_frame, obstacle)": _layout.OBSTACLES_OFFSET}
 
 

@@ -24,11 +24,11 @@ from .errors import (ArgumentError, Blind, Busy, End, Error, FormatError, Lost, 
 from .flags import Blindness, Clock, Health, Memory, MotionSource, Plane, SizeClass, Source, Stage, State, TrackStatus
 from .frame import Frame
 from .header import Header
-from .records import Alignment, Calibration, Capture, Correction, Corrections, Drift, Ground, Motion, Obstacle, Pose
+from .records import Alignment, Calibration, Capture, Correction, Corrections, Drift, Drop, Ground, Motion, Obstacle, Pose
 
 __version__ = "0.1.0"
 __all__ = [
-    "Alignment", "ArgumentError", "Blind", "Blindness", "Busy", "Calibration", "Capture", "Client", "Clock", "Correction", "Corrections", "CudaPlane", "Drift", "End", "Error", "FormatError",
+    "Alignment", "ArgumentError", "Blind", "Blindness", "Busy", "Calibration", "Capture", "Client", "Clock", "Correction", "Corrections", "CudaPlane", "Drift", "Drop", "End", "Error", "FormatError",
     "Frame", "Ground", "Header", "Health", "Lost", "Memory", "Motion", "MotionSource", "NotFound", "Obstacle", "OutOfMemory",
     "Overwritten", "PermissionDenied", "Plane", "Pose", "RangeError", "SizeClass", "Source", "Stage", "State", "SystemFailure",
     "Timeout", "TrackStatus", "Unsupported", "VersionMismatch", "config",

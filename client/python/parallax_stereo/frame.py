@@ -9,10 +9,12 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from . import _layout, geometry
+from . import _layout, geometry, records
+from ._library import library
 from ._mapping import Mapping
 from .cuda import CudaPlane
-from .flags import Plane
+from .errors import Blind
+from .flags import Blindness, Plane
 from .header import Bytes, Header
 
 Image8 = NDArray[numpy.uint8]
@@ -134,6 +136,16 @@ class Frame(Header):
     def stixels(self) -> Optional[Records]:
         """The things in each column, nearest first: (columns, 8) structures."""
         return self.planes.get(Plane.STIXELS)
+
+    @property
+    def drops(self) -> Optional[tuple[records.Drop, ...]]:
+        """Where the ground falls away, from left to right, one for each run of columns; None where the scan is switched off. Raises
+        Blind where the frame cannot show any, so that an empty tuple says that no drop is seen."""
+        cannot = self.blind & ~Blindness.OBSTACLES_OFF  # the scan does not need these
+        if cannot:
+            raise Blind(f"{library.plx_strerror(Blind.code).decode()}: {cannot}")
+        scan, c = self.scan, self.calibration
+        return None if scan is None else records.drops(scan[0].copy(), _layout.DISPARITY_ONE * c.fx * c.baseline_m, self.width)
 
     def cuda(self, plane: Plane) -> CudaPlane:
         """PLANE for a GPU of this machine, without a copy, as CuPy, PyTorch and Numba take it: see CudaPlane."""

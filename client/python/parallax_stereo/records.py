@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from ._layout import COLUMN_WIDTH, SCAN_DROP, SCAN_NOTHING_FREE
 from .flags import Clock, Memory, MotionSource, SizeClass, TrackStatus
 
 Vector2 = tuple[float, float]
@@ -175,6 +176,21 @@ class Obstacle:
                 f"at x {x:.2f} z {z:.2f} m, from {self.nearest_m:.2f} m{moving}>")
 
 
+@dataclasses.dataclass(frozen=True)
+class Drop:
+    """Columns side by side whose ground falls away: stairs down, the edge of a platform, a pit or a kerb."""
+    x: int
+    width: int
+    """Pixels of the rectified left image, from x on."""
+    nearest_m: float
+    """Distance Z, metres, of the nearest part of the edge."""
+    edge_m: NDArray[numpy.float32] = dataclasses.field(compare=False)
+    """float32: distance Z of the edge in each column of the scan, 4 pixels wide, from x on."""
+
+    def __repr__(self) -> str:
+        return f"<Drop in columns {self.x} to {self.x + self.width - 1}, from {self.nearest_m:.2f} m>"
+
+
 def _values(raw: Any) -> dict[str, Any]:
     """The fields of a NumPy record as Python's own numbers and tuples."""
     return {name: tuple(raw[name].tolist()) if raw[name].shape else raw[name].item() for name in raw.dtype.names}
@@ -247,3 +263,16 @@ def obstacles(raw: NDArray[numpy.void], depth_scale: float) -> list[Obstacle]:
         values = raw[name].tolist()
         columns.append([type_(value) for value in values] if type_ else values)
     return [Obstacle(*row) for row in zip(*columns)]
+
+
+def drops(scan: NDArray[numpy.void], depth_scale: float, width: int) -> tuple[Drop, ...]:
+    """Of a private copy of the scan of a picture WIDTH pixels wide. DEPTH_SCALE: metres times 1/16 px above infinity."""
+    is_drop = (scan["known"] & SCAN_DROP != 0) & (scan["free"] != 0) & (scan["free"] != SCAN_NOTHING_FREE)
+    ends = numpy.flatnonzero(numpy.diff(is_drop.astype(numpy.int8), prepend=0, append=0)).reshape(-1, 2)
+    found = []
+    for begin, end in ends.tolist():
+        edge = (depth_scale / scan["free"][begin:end]).astype(numpy.float32)
+        edge.flags.writeable = False
+        x = COLUMN_WIDTH * begin
+        found.append(Drop(x, min(COLUMN_WIDTH * end, width) - x, float(edge.min()), edge))
+    return tuple(found)

@@ -13,6 +13,7 @@
 
 #define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
 #define MOST_UNKNOWN 30 /* the thirtieth part of the columns, a tenth of those ahead */
+#define EDGE_COLUMNS 3  /* the column whose edge counts, from the nearest: two may be wrong, at the side of the view */
 #define STILL_MPS 0.15  /* slower obstacles are printed as still */
 
 static int describe_motion(const struct plx_obstacle *obstacle, char *text, size_t size)
@@ -62,6 +63,22 @@ void plx_free_text(double free_m, char *ret_text, size_t size)
         snprintf(ret_text, size, "%.1f m", free_m);
 }
 
+/* The nearest edge of the columns from BEGIN to before END, all of a drop, but for EDGE_COLUMNS - 1 of them. */
+static uint16_t edge_of(const struct plx_scan *scan, int begin, int end)
+{
+    uint16_t nearest[EDGE_COLUMNS] = {0};
+    for (int x = begin; x < end; x++) {
+        uint16_t edge = scan[x].free;
+        for (int i = 0; i < EDGE_COLUMNS; i++)
+            if (edge > nearest[i]) {
+                const uint16_t farther = nearest[i];
+                nearest[i] = edge;
+                edge = farther;
+            }
+    }
+    return nearest[EDGE_COLUMNS - 1];
+}
+
 struct plx_drop plx_drop_ahead(const struct plx_view *view)
 {
     const uint32_t cannot = PLX_BLIND_NOT_CALIBRATED | PLX_BLIND_NO_GROUND | PLX_BLIND_NO_PICTURE;
@@ -70,9 +87,10 @@ struct plx_drop plx_drop_ahead(const struct plx_view *view)
     struct plx_drop drop = {.known = columns > 0 && !(view->frame->blind & cannot), .ahead_m = (double)NAN};
     uint16_t nearest = 0;
     for (int begin = 0, end; drop.known && begin < columns; begin = end + 1) {
-        uint16_t edge = 0;
-        for (end = begin; end < columns && (scan[end].known & PLX_SCAN_DROP); end++)
-            edge = scan[end].free > edge ? scan[end].free : edge;
+        end = begin;
+        while (end < columns && (scan[end].known & PLX_SCAN_DROP))
+            end++;
+        const uint16_t edge = edge_of(scan, begin, end);
         if (edge <= nearest)
             continue;
         nearest = edge;

@@ -38,7 +38,7 @@ void plx_free_text(double free_m, char *ret_text, size_t size);
 struct plx_drop {
     bool known;     /* the frame can show drops */
     int x, width;   /* columns of the picture that show this one; width 0: none is seen */
-    double ahead_m; /* distance of the nearest part of its edge, along the ground; NAN: none */
+    double ahead_m; /* distance of its edge, along the ground, where it is nearest but for two columns; NAN: none */
 };
 struct plx_drop plx_drop_ahead(const struct plx_view *view);
 

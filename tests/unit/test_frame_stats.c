@@ -266,11 +266,13 @@ static void the_nearest_drop(void **state)
     view.layout[PLX_PLANE_SCAN].width = 90;
     expect_drop(&view, "none seen");
     for (int i = 10; i < 40; i++)
-        scan[i] = (struct plx_scan){0, i == 20 ? 200 : 160, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
+        scan[i] = (struct plx_scan){0, i >= 20 && i < 23 ? 200 : 160, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
     for (int i = 80; i < 90; i++) /* the last column is narrower */
         scan[i] = (struct plx_scan){0, 100, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
     expect_drop(&view, "4.0 m ahead, columns 40 to 159 of the picture");
-    scan[85].free = 320;
+    scan[85].free = scan[87].free = 320;
+    expect_drop(&view, "4.0 m ahead, columns 40 to 159 of the picture"); /* two columns may be wrong */
+    scan[86].free = 320;
     expect_drop(&view, "2.5 m ahead, columns 320 to 357 of the picture");
     /* A camera 1 m high that looks down by 30 degrees, as for the free ground. */
     header.ground = (struct plx_ground_info){.valid = 1, .camera_height_m = 1, .normal = {0, (float)cos(0.5235988), 0.5F}};

@@ -160,13 +160,12 @@ function edgeInPicture(edge, { ground, calibration: c }) {
   return edge.flatMap(({ left, right, distance_m: z }) => [left, right].map(x => [x, row(x, z)]));
 }
 
-// Above the edge that DROP, the nearest one, tells of.
+// Above the nearest part of the edge that DROP tells of.
 function dropLabel(context, edges, drop, scale) {
-  const { canvas } = context, text = dropText(drop), width = context.measureText(text).width + 6 * scale;
-  const edge = edges.find(([[x]]) => x === drop.x_px) ?? edges[0], middle = drop.x_px + drop.width_px / 2;
-  const top = Math.min(...edge.map(([, y]) => y)) - (LABEL_HEIGHT + 4) * scale;
-  return { text, x: Math.max(Math.min(middle - width / 2, canvas.width - width), 0), width,
-           top: Math.max(Math.min(top, canvas.height - LABEL_HEIGHT * scale), 0), style: DROP_STYLE };
+  const { canvas } = context, text = dropText(drop), width = context.measureText(text).width + 6 * scale, height = LABEL_HEIGHT * scale;
+  const edge = edges.find(([[x]]) => x === drop.x_px) ?? edges[0], [nearX, nearY] = edge.reduce((low, point) => point[1] > low[1] ? point : low);
+  return { text, x: Math.max(Math.min(nearX - width / 2, canvas.width - width), 0), width,
+           top: Math.max(Math.min(nearY - height - 4 * scale, canvas.height - height), 0), style: DROP_STYLE };
 }
 
 const ROWS_LARGER = 20; // arrows are so much longer than the difference

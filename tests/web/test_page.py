@@ -262,7 +262,7 @@ class Page(Web):
         self.until(lambda: self.text("drop") == "no drop is seen")  # of the scene
         # The ground at Z is in row 100 + 300 / Z. The top view is as above.
         picture, top, caption, words = self.browser.execute_async_script(
-            DROP, [(120, 200), (120, 203), (120, 190), (200, 150), (200, 200), (280, 130), (40, 130)], [(149, 165), (180, 97), (149, 130)])
+            DROP, [(120, 200), (120, 203), (150, 190), (200, 150), (200, 200), (280, 130), (40, 130)], [(149, 165), (180, 97), (149, 130)])
         white, nothing = [255] * 4, [0] * 4
         self.assertEqual([picture[0], *picture[2:]], [white, nothing, white, nothing, nothing, nothing])
         self.assertEqual(picture[1][:3], [0, 0, 0])  # its seam

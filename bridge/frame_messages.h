@@ -67,6 +67,10 @@ int plx_message_obstacle_points(const struct plx_frame_messages *messages, struc
  * end of the range; NAN: not known (REP-117). NOT_FOUND: the frame has no scan, or no ground. */
 int plx_message_scan(const struct plx_frame_messages *messages, struct ros_laser_scan *ret_scan);
 
+/* Likewise, the edge at which the ground falls away in each column. +Inf: the ground is free to the end of the range; NAN: no
+ * drop is seen, but free ground ends before, or nothing is known. */
+int plx_message_drops(const struct plx_frame_messages *messages, struct ros_laser_scan *ret_scan);
+
 /* The obstacles that are seen in this frame: id = track, class "obstacle", score = confidence. */
 void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles);
 

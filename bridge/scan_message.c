@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scan of the columns as sensor_msgs/LaserScan: beams in the plane through the camera that is parallel to the ground. */
+/* What the columns say of things and of drops, as sensor_msgs/LaserScan: beams in the plane through the camera that is parallel
+ * to the ground. */
 #include <math.h>
 
 #include <parallax/error.h>
@@ -124,15 +125,21 @@ static void put(struct beams *beams, double from, double to, float range)
             beams->range[i] = range;
 }
 
+/* INFINITY if the ground of a column is seen to be free to the end of the range, else NAN. DEPTH: distance of disparity 1. */
+static float free_range(const struct plx_scan *scan, double depth)
+{
+    return (scan->known & PLX_SCAN_KNOWN) && scan->free * RANGE_MAX_M <= depth ? INFINITY : NAN;
+}
+
 /* Adds what stands in COLUMN, or that it is free to the end of the range, at the azimuths that it has there: the columns of a
  * camera that looks down are no vertical planes. */
-static void put_column(const struct columns *columns, uint32_t column, struct beams *beams)
+static void put_things(const struct columns *columns, uint32_t column, struct beams *beams)
 {
     const struct plx_calibration_info *c = &columns->frame->calibration;
     const struct plx_scan *scan = &columns->scan[column];
     const double depth = PLX_DISPARITY_ONE * c->fx * c->baseline_m; /* of disparity 1 */
     const double x = (PLX_COLUMN_WIDTH * column - 0.5 - c->cx) / c->fx, width = PLX_COLUMN_WIDTH / c->fx;
-    float range = (scan->known & PLX_SCAN_KNOWN) && scan->free * RANGE_MAX_M <= depth ? INFINITY : NAN;
+    float range = free_range(scan, depth);
     double down = horizon_at(columns, x);
     const struct plx_stixel *stixel = nearest_stixel(columns, column);
     if (stixel) {
@@ -146,7 +153,30 @@ static void put_column(const struct columns *columns, uint32_t column, struct be
         put(beams, horizontal(columns, x + width, down).azimuth, horizontal(columns, x, down).azimuth, range);
 }
 
-int plx_message_scan(const struct plx_frame_messages *messages, struct ros_laser_scan *ret_scan)
+/* Adds the edge at which the ground of COLUMN falls away, or that it is free to the end of the range. */
+static void put_drop(const struct columns *columns, uint32_t column, struct beams *beams)
+{
+    const struct plx_calibration_info *c = &columns->frame->calibration;
+    const struct plx_scan *scan = &columns->scan[column];
+    const double depth = PLX_DISPARITY_ONE * c->fx * c->baseline_m, *r = columns->link_from_scan;
+    const double x = (PLX_COLUMN_WIDTH * column - 0.5 - c->cx) / c->fx, width = PLX_COLUMN_WIDTH / c->fx;
+    float range = free_range(scan, depth);
+    double down = horizon_at(columns, x);
+    if ((scan->known & PLX_SCAN_DROP) && scan->free != PLX_SCAN_NOTHING_FREE) {
+        const double z = depth / scan->free;
+        if (r[8] > LEAST_UP) /* the edge is on the ground, the camera's height below the horizon */
+            down = horizon_at(columns, x + width / 2) + columns->frame->ground.camera_height_m / (z * r[8]);
+        const double distance = horizontal(columns, x + width / 2, down).distance * z;
+        range = distance <= RANGE_MAX_M ? (float)distance : NAN;
+    }
+    if (!isnan(range))
+        put(beams, horizontal(columns, x + width, down).azimuth, horizontal(columns, x, down).azimuth, range);
+}
+
+/* The message whose beams PUT_COLUMN fills, column by column. */
+static int fill_scan(const struct plx_frame_messages *messages,
+                     void (*put_column)(const struct columns *columns, uint32_t column, struct beams *beams),
+                     struct ros_laser_scan *ret_scan)
 {
     const struct plx_frame *frame = messages->frame;
     const struct plx_calibration_info *c = &frame->calibration;
@@ -175,4 +205,14 @@ int plx_message_scan(const struct plx_frame_messages *messages, struct ros_laser
         .ranges = {.data = beams.range, .count = beams.count},
     };
     return 0;
+}
+
+int plx_message_scan(const struct plx_frame_messages *messages, struct ros_laser_scan *ret_scan)
+{
+    return fill_scan(messages, put_things, ret_scan);
+}
+
+int plx_message_drops(const struct plx_frame_messages *messages, struct ros_laser_scan *ret_scan)
+{
+    return fill_scan(messages, put_drop, ret_scan);
 }

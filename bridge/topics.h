@@ -16,6 +16,7 @@ enum plx_topic_id {
     PLX_TOPIC_POINTS,
     PLX_TOPIC_OBSTACLE_POINTS,
     PLX_TOPIC_SCAN,
+    PLX_TOPIC_DROPS,
     PLX_TOPIC_OBSTACLES,
     PLX_TOPIC_MARKERS,
     PLX_TOPIC_ODOMETRY,
@@ -52,7 +53,8 @@ struct plx_topic {
 extern const struct plx_topic plx_topics[PLX_TOPICS];
 
 /* All words, for people. */
-#define PLX_NAMESPACE_TOPIC_WORDS "left,right,disparity,depth,points,points_obstacles,scan,obstacles,markers,odom,frame_info"
+#define PLX_NAMESPACE_TOPIC_WORDS                                                                                              \
+    "left,right,disparity,depth,points,points_obstacles,scan,drops,obstacles,markers,odom,frame_info"
 #define PLX_TOPIC_WORDS PLX_NAMESPACE_TOPIC_WORDS ",tf,diagnostics"
 
 #define PLX_TOPIC_NAME 64

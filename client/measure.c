@@ -68,6 +68,25 @@ float plx_obstacle_nearest(const struct plx_view *view, uint32_t index, int32_t 
     return nearest > 0 ? (float)(depth / nearest) : INFINITY;
 }
 
+float plx_drop_nearest(const struct plx_view *view, int32_t x, int32_t width)
+{
+    const struct plx_scan *scan = view ? view->plane[PLX_PLANE_SCAN] : NULL;
+    const uint32_t columns = scan ? view->layout[PLX_PLANE_SCAN].width : 0;
+    const int64_t end = (int64_t)x + width;
+    uint16_t nearest = 0;
+    for (uint32_t i = 0; i < columns; i++) {
+        const int64_t first = (int64_t)i * PLX_COLUMN_WIDTH;
+        const uint16_t edge = plx_fetch16(&scan[i].free);
+        const bool drop = (plx_fetch16(&scan[i].known) & PLX_SCAN_DROP) && edge != PLX_SCAN_NOTHING_FREE;
+        if (drop && edge > nearest && first < end && first + PLX_COLUMN_WIDTH > x && width > 0)
+            nearest = edge;
+    }
+    if (nearest == 0)
+        return INFINITY;
+    const struct plx_calibration_info *c = &view->frame->calibration;
+    return (float)(PLX_DISPARITY_ONE * plx_fetch_double(&c->fx) * plx_fetch_double(&c->baseline_m) / nearest);
+}
+
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y)
 {
     const struct plx_plane *layout = view ? &view->layout[PLX_PLANE_DISPARITY] : NULL;

@@ -13,6 +13,7 @@
 
 #define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
 #define MOST_UNKNOWN 30 /* the thirtieth part of the columns, a tenth of those ahead */
+#define EDGE_COLUMNS 3  /* the column whose edge counts, from the nearest: two may be wrong, at the side of the view */
 #define STILL_MPS 0.15  /* slower obstacles are printed as still */
 
 static int describe_motion(const struct plx_obstacle *obstacle, char *text, size_t size)
@@ -27,9 +28,18 @@ static int describe_motion(const struct plx_obstacle *obstacle, char *text, size
     return snprintf(text, size, "to the %s %.1f m/s", sideways < 0 ? "left" : "right", fabs(sideways));
 }
 
+/* The distance along the ground of a point on it with this DISPARITY above infinity, from below the camera. The part of such a
+ * point along the normal is the camera's height. */
+static double along_ground(const struct plx_frame *frame, uint16_t disparity)
+{
+    const struct plx_calibration_info *c = &frame->calibration;
+    const double z = PLX_DISPARITY_ONE * c->fx * c->baseline_m / disparity, down = (double)frame->ground.normal[2];
+    const double level = sqrt(fmax(1 - down * down, 0));
+    return level > LEAST_LEVEL ? (z - down * (double)frame->ground.camera_height_m) / level : z;
+}
+
 double plx_free_ahead(const struct plx_view *view)
 {
-    const struct plx_calibration_info *c = &view->frame->calibration;
     const struct plx_scan *scan = view->plane[PLX_PLANE_SCAN];
     const uint32_t columns = scan ? view->layout[PLX_PLANE_SCAN].width : 0;
     uint16_t nearest = 0;
@@ -42,10 +52,7 @@ double plx_free_ahead(const struct plx_view *view)
         return (double)NAN;
     if (nearest == PLX_SCAN_NOTHING_FREE)
         return 0;
-    /* Along the ground: of a point on it, whose part along the normal is the camera's height. */
-    const double z = PLX_DISPARITY_ONE * c->fx * c->baseline_m / nearest, down = (double)view->frame->ground.normal[2];
-    const double level = sqrt(fmax(1 - down * down, 0));
-    return level > LEAST_LEVEL ? (z - down * (double)view->frame->ground.camera_height_m) / level : z;
+    return along_ground(view->frame, nearest);
 }
 
 void plx_free_text(double free_m, char *ret_text, size_t size)
@@ -54,6 +61,55 @@ void plx_free_text(double free_m, char *ret_text, size_t size)
         snprintf(ret_text, size, "unknown");
     else
         snprintf(ret_text, size, "%.1f m", free_m);
+}
+
+/* The nearest edge of the columns from BEGIN to before END, all of a drop, but for EDGE_COLUMNS - 1 of them. */
+static uint16_t edge_of(const struct plx_scan *scan, int begin, int end)
+{
+    uint16_t nearest[EDGE_COLUMNS] = {0};
+    for (int x = begin; x < end; x++) {
+        uint16_t edge = scan[x].free;
+        for (int i = 0; i < EDGE_COLUMNS; i++)
+            if (edge > nearest[i]) {
+                const uint16_t farther = nearest[i];
+                nearest[i] = edge;
+                edge = farther;
+            }
+    }
+    return nearest[EDGE_COLUMNS - 1];
+}
+
+struct plx_drop plx_drop_ahead(const struct plx_view *view)
+{
+    const uint32_t cannot = PLX_BLIND_NOT_CALIBRATED | PLX_BLIND_NO_GROUND | PLX_BLIND_NO_PICTURE;
+    const struct plx_scan *scan = view->plane[PLX_PLANE_SCAN];
+    const int columns = scan ? (int)view->layout[PLX_PLANE_SCAN].width : 0;
+    struct plx_drop drop = {.known = columns > 0 && !(view->frame->blind & cannot), .ahead_m = (double)NAN};
+    uint16_t nearest = 0;
+    for (int begin = 0, end; drop.known && begin < columns; begin = end + 1) {
+        end = begin;
+        while (end < columns && (scan[end].known & PLX_SCAN_DROP))
+            end++;
+        const uint16_t edge = edge_of(scan, begin, end);
+        if (edge <= nearest)
+            continue;
+        nearest = edge;
+        drop.x = PLX_COLUMN_WIDTH * begin;
+        drop.width = (end < columns ? PLX_COLUMN_WIDTH * end : (int)view->frame->width) - drop.x;
+        drop.ahead_m = along_ground(view->frame, nearest);
+    }
+    return drop;
+}
+
+void plx_drop_text(const struct plx_drop *drop, char *ret_text, size_t size)
+{
+    if (!drop->known)
+        snprintf(ret_text, size, "unknown");
+    else if (drop->width == 0)
+        snprintf(ret_text, size, "none seen");
+    else
+        snprintf(ret_text, size, "%.1f m ahead, columns %d to %d of the picture", drop->ahead_m, drop->x,
+                 drop->x + drop->width - 1);
 }
 
 /* Its class of size, and whether it moves or stands, if that is certain; nothing while the camera's motion is not known. */

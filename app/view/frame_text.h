@@ -34,6 +34,18 @@ double plx_free_ahead(const struct plx_view *view);
 #define PLX_FREE_TEXT 32
 void plx_free_text(double free_m, char *ret_text, size_t size);
 
+/* The nearest drop: the edge where the ground falls away, as at stairs down. */
+struct plx_drop {
+    bool known;     /* the frame can show drops */
+    int x, width;   /* columns of the picture that show this one; width 0: none is seen */
+    double ahead_m; /* distance of its edge, along the ground, where it is nearest but for two columns; NAN: none */
+};
+struct plx_drop plx_drop_ahead(const struct plx_view *view);
+
+/* "1.5 m ahead, columns 120 to 479 of the picture", "none seen", or "unknown". */
+#define PLX_DROP_TEXT 64
+void plx_drop_text(const struct plx_drop *drop, char *ret_text, size_t size);
+
 /* False with `columns.enabled: false`, and in a raw frame. */
 static inline bool plx_has_scan(const struct plx_frame *frame)
 {

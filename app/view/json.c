@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "app/view/frame_text.h"
 #include "core/base/text.h"
 
 cJSON *plx_json_number(double number, int digits)
@@ -72,6 +71,17 @@ cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
     for (int i = 0; i < count; i++)
         cJSON_AddItemToArray(array, obstacle_json(sorted[i], metric ? depth_scale : 0));
     return array;
+}
+
+cJSON *plx_json_drop(const struct plx_drop *drop)
+{
+    if (!drop->known)
+        return cJSON_CreateNull();
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "ahead_m", plx_json_number(drop->ahead_m, 2));
+    cJSON_AddItemToObject(item, "x_px", drop->width > 0 ? cJSON_CreateNumber(drop->x) : cJSON_CreateNull());
+    cJSON_AddNumberToObject(item, "width_px", drop->width);
+    return item;
 }
 
 cJSON *plx_json_names(uint32_t bits, const char *(*name)(int bit))

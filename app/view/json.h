@@ -8,8 +8,13 @@
 #include <cjson/cJSON.h>
 #include <parallax/frame.h>
 
+#include "app/view/frame_text.h"
+
 /* Obstacles seen in FRAME, nearest first; METRIC false leaves the metres out. */
 cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric);
+
+/* The nearest drop; null where it is not known whether there is one. */
+cJSON *plx_json_drop(const struct plx_drop *drop);
 
 /* Names of the health flags that are set. */
 cJSON *plx_json_health(uint32_t health);

@@ -159,11 +159,12 @@ cJSON *plx_status_json(const struct plx_status *status)
     if (status->any)
         add_frame(item, &status->frame);
     /* Ground, motion and obstacles of an old frame would mislead a robot. */
-    cJSON_AddItemToObject(item, "map", plx_map_json(&status->frame.map));
-    cJSON_AddItemToObject(item, "zones", plx_zones_json(&status->frame));
+    cJSON_AddItemToObject(item, "map", status->fresh ? plx_map_json(&status->frame.map) : cJSON_CreateNull());
+    cJSON_AddItemToObject(item, "zones", status->fresh ? plx_zones_json(&status->frame) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "mount", mount_json(&status->frame.mount));
     cJSON_AddItemToObject(item, "ground", status->fresh ? ground_json(&status->frame.ground) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "free_ahead_m", plx_json_number(status->fresh ? status->free_m : NAN, 2));
+    cJSON_AddItemToObject(item, "drop", status->fresh ? plx_json_drop(&status->drop) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "motion", status->fresh ? plx_json_motion(&status->frame.motion) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "blind", status->fresh ? plx_json_blind(status->frame.blind) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "obstacles", status->fresh ? plx_json_obstacles(&status->frame, true) : cJSON_CreateNull());

@@ -10,6 +10,7 @@
 #include <parallax/shm.h>
 
 #include "app/view/frame_stats.h"
+#include "app/view/frame_text.h"
 
 struct plx_status {
     /* The service now. */
@@ -23,6 +24,7 @@ struct plx_status {
     int64_t age_ns;
     struct plx_frame frame;
     double free_m;                /* plx_free_ahead */
+    struct plx_drop drop;         /* plx_drop_ahead */
     struct plx_frame_stats stats; /* of the frames of the last second; empty without a fresh frame */
 };
 

@@ -41,11 +41,13 @@ static int pass_frame(struct plx_web_feed *feed)
     struct plx_frame_stats stats = feed->stats;
     plx_frame_stats_add(&stats, view.frame);
     const double free_m = plx_free_ahead(&view);
+    const struct plx_drop drop = plx_drop_ahead(&view);
     const int released = plx_release(feed->client, &view);
     if (released < 0)
         return released;
     feed->stats = stats;
     feed->status.free_m = free_m;
+    feed->status.drop = drop;
     return 0;
 }
 
@@ -59,6 +61,7 @@ static void tell_frame(struct plx_web_feed *feed)
     status->age_ns = plx_age_ns(feed->frame);
     const struct plx_view view = plx_export_view(feed->frame);
     status->free_m = plx_free_ahead(&view);
+    status->drop = plx_drop_ahead(&view);
     feed->audience->frame(feed->audience->context);
 }
 
@@ -106,6 +109,7 @@ static void read_state(struct plx_web_feed *feed)
     status->fresh = status->any && status->up && plx_is_fresh(&status->frame);
     status->age_ns = status->any ? plx_age_ns(&status->frame) : INT64_MAX;
     status->free_m = status->fresh ? status->free_m : (double)NAN;
+    status->drop = status->fresh ? status->drop : (struct plx_drop){.known = false};
 }
 
 /* Says once whether the service is there, and whenever it comes or goes. */

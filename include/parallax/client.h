@@ -162,6 +162,11 @@ int plx_obstacles(const struct plx_view *view, const struct plx_obstacle **ret_o
  * nothing of it stands, for a track that is LOST, and for an INDEX that VIEW does not have. */
 float plx_obstacle_nearest(const struct plx_view *view, uint32_t index, int32_t x, int32_t width);
 
+/* Distance Z, metres, of the nearest edge of a drop (PLX_SCAN_DROP: stairs down, the edge of a platform, a pit, a kerb) in
+ * those columns of the scan that have pixels in X .. X + WIDTH - 1 of the rectified left image. INFINITY where none is seen,
+ * also where nothing is known of the ground, and in a frame without a scan. */
+float plx_drop_nearest(const struct plx_view *view, int32_t x, int32_t width);
+
 /* Strict disparity in pixels at column X, row Y, min_disparity included; NAN where it is invalid, outside the image, and in a
  * raw frame. */
 float plx_disparity_px(const struct plx_view *view, uint32_t x, uint32_t y);

@@ -20,7 +20,8 @@ def view_of(frame):
     """The struct plx_view of FRAME, as plx_point reads it."""
     view = numpy.zeros(1, _layout.VIEW)
     view["frame"], view["layout"], view["min_disparity"] = frame._memory.ctypes.data, [tuple(plane) for plane in frame._layout], frame.min_disparity
-    view["plane"][0, Plane.DISPARITY] = frame.disparity.ctypes.data
+    for plane in (Plane.DISPARITY, Plane.SCAN):
+        view["plane"][0, plane] = frame.planes[plane].ctypes.data
     return view
 
 
@@ -118,6 +119,37 @@ class Frames(service.Service):
         with self.assertRaises(dataclasses.FrozenInstanceError):
             obstacles[0].x = 1
         self.assertRegex(repr(obstacles[0]), r"^<Obstacle track \d+, \w+: \w+ [0-9.]+ x [0-9.]+ m at x .* m>$")
+
+    def test_drops_are_those_of_the_scan(self):
+        """The scene has none: two runs of columns are written into a copy, the second up to the narrower last column."""
+        deadline = time.monotonic() + WAIT_S
+        while (frame := self.client.read(timeout=WAIT_S)).blind and time.monotonic() < deadline:
+            pass
+        self.assertEqual(frame.drops, ())
+        frame._memory.flags.writeable = True
+        scan = frame._plane(Plane.SCAN)[0]
+        scan["free"][10:30], scan["known"][10:30] = 320, 3
+        scan["free"][20] = 480
+        scan["free"][70:], scan["known"][70:] = 240, 3
+        scan["free"][5], scan["known"][5] = 0xFFFF, 3  # of a damaged memory
+        depth_scale = 16 * frame.calibration.fx * frame.calibration.baseline_m
+        first, second = frame.drops
+        self.assertEqual((first.x, first.width, second.x, second.width), (40, 80, 280, WIDTH - 280))
+        self.assertAlmostEqual(first.nearest_m, depth_scale / 480, places=6)
+        numpy.testing.assert_allclose(first.edge_m, [depth_scale / each for each in scan["free"][10:30]], rtol=1e-6)
+        self.assertEqual((first.edge_m.shape, first.edge_m.flags.writeable, second.edge_m.shape), ((20,), False, (12,)))
+        library.plx_drop_nearest.restype = ctypes.c_float
+        view = view_of(frame)
+        for drop in (first, second):
+            in_c = library.plx_drop_nearest(ctypes.c_void_p(view.ctypes.data), drop.x, drop.width)
+            self.assertEqual(numpy.float32(drop.nearest_m), numpy.float32(in_c))
+        self.assertRegex(repr(first), r"^<Drop in columns 40 to 119, from [0-9.]+ m>$")
+        for blind, is_blind in ((parallax_stereo.Blindness.OBSTACLES_OFF, False), (parallax_stereo.Blindness.NO_GROUND, True)):
+            frame._head["blind"] = blind
+            if is_blind:
+                self.assertRaises(parallax_stereo.Blind, lambda: frame.drops)
+            else:
+                self.assertEqual(frame.drops, (first, second))
 
     def test_numbers(self):
         frame = self.whole(lambda frame: frame)

@@ -22,6 +22,7 @@ CONSTANTS = {"PLX_MAX_ZONES": _layout.MAX_ZONES, "(int)(1000 * PLX_MAP_CELL_M)":
              "(int)(1000 * PLX_CELL_AGE_S)": round(1000 * _layout.CELL_AGE_S),
              "(int)(1000 * PLX_CELL_HEIGHT_M)": round(1000 * _layout.CELL_HEIGHT_M), "PLX_MAX_OBSTACLES": _layout.MAX_OBSTACLES, "PLX_DISPARITY_ONE": _layout.DISPARITY_ONE,
              "PLX_DISPARITY_INVALID": _layout.DISPARITY_INVALID, "PLX_PLANE_COUNT": len(flags.Plane),
+             "PLX_COLUMN_WIDTH": _layout.COLUMN_WIDTH, "PLX_SCAN_DROP": _layout.SCAN_DROP, "PLX_SCAN_NOTHING_FREE": _layout.SCAN_NOTHING_FREE,
              "PLX_STAGE_COUNT": len(flags.Stage), "offsetof(struct plx_frame, obstacle)": _layout.OBSTACLES_OFFSET}
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """parallax-ros beside a real service, read by two other implementations of DDS: PyPI's cyclonedds, and Fast DDS."""
+import math
 import os
 import pathlib
 import signal
@@ -38,6 +39,7 @@ FRAME_TOPICS = {
     "points": "sensor_msgs/msg/PointCloud2",
     "points_obstacles": "sensor_msgs/msg/PointCloud2",
     "scan": "sensor_msgs/msg/LaserScan",
+    "drops": "sensor_msgs/msg/LaserScan",
     "obstacles": "vision_msgs/msg/Detection3DArray",
     "obstacles_markers": "visualization_msgs/msg/MarkerArray",
     "odom": "nav_msgs/msg/Odometry",
@@ -108,7 +110,7 @@ class Topics(Ros):
         self.assertLess(abs(stamp[0] - time.time()), 60)
         for name, message in frame.items():
             self.assertEqual(dds.header_of(message).frame_id,
-                             {"scan": "parallax_scan", "odom": "odom", "frame_info": ""}.get(name, "parallax_left_optical_frame"), name)
+                             {"scan": "parallax_scan", "drops": "parallax_scan", "odom": "odom", "frame_info": ""}.get(name, "parallax_left_optical_frame"), name)
         left, depth = frame["left/image_rect"], frame["depth/image_rect"]
         self.assertEqual((left.width, left.height, left.step, left.encoding, len(left.data)), (320, 240, 320, "mono8", 320 * 240))
         self.assertEqual((depth.encoding, len(depth.data)), ("32FC1", 4 * 320 * 240))
@@ -118,6 +120,8 @@ class Topics(Ros):
         self.assertGreater(len(frame["obstacles"].detections), 0)
         self.assertGreater(frame["points"].width, frame["points_obstacles"].width // 4)
         self.assertTrue(any(0.3 < each < 10 for each in frame["scan"].ranges))
+        self.assertEqual(len(frame["drops"].ranges), len(frame["scan"].ranges))
+        self.assertFalse(any(map(math.isfinite, frame["drops"].ranges)))  # the scene has none
         disparity = frame["disparity"]
         self.assertAlmostEqual(disparity.f * disparity.t, -frame["right/camera_info"].p[3], 4)
         self.assertEqual(got["/tf"][0].transforms[0].child_frame_id, "parallax_scan")

@@ -20,6 +20,7 @@ static void status_in_words_and_json(void **state)
     assert_non_null(strstr(command.out, "\ndrift         "));
     assert_non_null(strstr(command.out, "\noffset        not measured: the camera has hardly moved yet\n"));
     assert_non_null(strstr(command.out, "\nfree ahead    "));
+    assert_non_null(strstr(command.out, "\ndrop          none seen\n"));
     assert_non_null(strstr(command.out, "; simulated pictures\n")); /* beside the faults */
     assert_non_null(strstr(command.out, " m from the start, "));    /* the motion */
     assert_null(strstr(command.out, "OLD"));
@@ -48,6 +49,8 @@ static void status_in_words_and_json(void **state)
     assert_true(cJSON_GetArraySize(obstacles) > 0);
     assert_true(number(cJSON_GetArrayItem(obstacles, 0), "nearest_m") > 1);
     assert_true(number(status, "free_ahead_m") > 1 && number(status, "free_ahead_m") < 4); /* the nearest box is ahead */
+    const cJSON *drop = cJSON_GetObjectItemCaseSensitive(status, "drop");
+    assert_true(number(drop, "width_px") == 0 && cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(drop, "ahead_m")));
     cJSON_Delete(status);
     command_free(&command);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/view/export.h"
+#include "app/view/frame_text.h"
 #include "core/base/clock.h"
 #include "cpu/cpu.h"
 #include "tests/cmocka.h"
@@ -40,9 +42,11 @@ static void create(const struct plx_scene *scene, struct plx_stages **ret_stages
     runner_create(*ret_stages, &params, WIDTH, HEIGHT, &scene->calibration, ret_runner);
 }
 
-/* What the scan of a frame says: the share of its middle columns with a drop, and how far ahead their edge is. */
+/* What the scan of a frame says: the share of its middle columns with a drop, how far ahead their edge is, and what a person
+ * reads. */
 struct seen {
     double share, edge_m;
+    struct plx_drop nearest;
 };
 
 static int ascending(const void *a, const void *b)
@@ -63,7 +67,8 @@ static struct seen look(const struct plx_scene *scene, struct plx_frame *frame)
             edge[count++] = (z - scene->camera_height_m * sin(scene->pitch_rad)) / cos(scene->pitch_rad);
         }
     qsort(edge, (size_t)count, sizeof *edge, ascending);
-    return (struct seen){(double)count / of, count > 0 ? edge[count / 2] : 0};
+    const struct plx_view view = plx_export_view(frame);
+    return (struct seen){(double)count / of, count > 0 ? edge[count / 2] : 0, plx_drop_ahead(&view)};
 }
 
 static void drops_are_seen_where_they_are(void **state)
@@ -85,7 +90,7 @@ static void drops_are_seen_where_they_are(void **state)
             struct plx_scene scene;
             struct runner runner;
             int found = 0;
-            double share = 0, worst = 0;
+            double share = 0, worst = 0, early = 0;
             look_down(cameras[c][0], cameras[c][1], 1 + i, &scene);
             scene.step_count = scenes[i].steps;
             memcpy(scene.step, scenes[i].step, sizeof scenes[i].step);
@@ -97,12 +102,15 @@ static void drops_are_seen_where_they_are(void **state)
                 const double error = seen.edge_m - scenes[i].step[0].z;
                 share += seen.share / FRAMES;
                 found += seen.share > 0.5 && fabs(error) < 0.15;
+                early = fmax(early, scenes[i].step[0].z - seen.nearest.ahead_m);
+                assert_true(seen.share == 0 || (seen.nearest.known && seen.nearest.width > 0));
                 worst = seen.share > 0 && fabs(error) > fabs(worst) ? error : worst;
             }
-            print_message("    camera %.1f m high, %s: in %d of %d frames, %.0f %% of columns, edge off by %.3f m at most\n",
-                          cameras[c][0], scenes[i].name, found, FRAMES, 100 * share, worst);
+            print_message("    camera %.1f m high, %s: in %d of %d frames, %.0f %% of columns, edge off by %.3f m at most, "
+                          "nearest %.3f m early\n",
+                          cameras[c][0], scenes[i].name, found, FRAMES, 100 * share, worst, early);
             assert_true(found >= (scenes[i].step[0].z < 2 ? FRAMES : FRAMES * 3 / 4)); /* far edges lie 15 cm off at times */
-            assert_true(share > 0.95 && fabs(worst) < 0.25);
+            assert_true(share > 0.95 && fabs(worst) < 0.25 && early < 0.15);
             runner_destroy(&runner);
             stages->ops->destroy(stages);
         }

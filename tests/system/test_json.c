@@ -7,7 +7,7 @@
 #include "app/web/files.h"
 
 #define PAIRS "4"
-#define MAX_FIELDS 160
+#define MAX_FIELDS 200
 
 struct fields {
     char name[MAX_FIELDS][96];
@@ -176,6 +176,18 @@ static void status_and_watch(void **state)
     expect_same("## status", &printed);
 }
 
+/* Its exit code says the verdict. */
+static void verdict(void **state)
+{
+    (void)state;
+    struct command command;
+    command_run(&command, (const char *const[]){"verdict", "--json", NULL});
+    assert_true(command.code == 0 || command.code == 2 || command.code == 3);
+    collect_text(command.out, true, &printed);
+    command_free(&command);
+    expect_same("## verdict", &printed);
+}
+
 static void metrics(void **state)
 {
     (void)state;
@@ -263,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(status_and_watch, begin, stop_scene),
+        cmocka_unit_test_setup_teardown(verdict, begin, stop_scene),
         cmocka_unit_test_setup_teardown(metrics, begin, stop_scene),
         cmocka_unit_test_setup_teardown(report, begin, stop_scene),
         cmocka_unit_test_setup_teardown(files, begin, stop_scene),

@@ -184,11 +184,11 @@ static void what_is_computed_from_a_frame(void **state)
     (void)state;
     struct command command;
     command_succeed(&command, "record", path_of("more.mcap"), "--pairs", PAIRS, "--topics",
-                    "depth,points,points_obstacles,scan,markers");
+                    "depth,points,points_obstacles,scan,drops,markers");
     command_free(&command);
     const struct contents more = contents_of("more.mcap");
     assert_true(more.depths == 8 && more.infos == 8 && more.clouds == 16 && more.markers == 8 && more.images == 0);
-    assert_int_equal(more.scans, 8);
+    assert_int_equal(more.scans, 16); /* of scan and drops */
 }
 
 static void wrong_words(void **state)

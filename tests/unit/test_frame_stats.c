@@ -244,6 +244,46 @@ static void free_ground_ahead(void **state)
     assert_true(isnan(plx_free_ahead(&view)));
 }
 
+static void expect_drop(const struct plx_view *view, const char *words)
+{
+    char text[PLX_DROP_TEXT];
+    const struct plx_drop drop = plx_drop_ahead(view);
+    plx_drop_text(&drop, text, sizeof text);
+    assert_string_equal(text, words);
+}
+
+static void the_nearest_drop(void **state)
+{
+    (void)state;
+    struct plx_frame header = {.calibration = {.fx = 500, .baseline_m = 0.1}, .width = 358}; /* 800 / disparity */
+    struct plx_scan scan[90];
+    struct plx_view view = {.frame = &header};
+
+    for (int i = 0; i < 90; i++)
+        scan[i] = (struct plx_scan){0, 400, PLX_SCAN_KNOWN, 0};
+    expect_drop(&view, "unknown"); /* no scan */
+    view.plane[PLX_PLANE_SCAN] = scan;
+    view.layout[PLX_PLANE_SCAN].width = 90;
+    expect_drop(&view, "none seen");
+    for (int i = 10; i < 40; i++)
+        scan[i] = (struct plx_scan){0, i >= 20 && i < 23 ? 200 : 160, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
+    for (int i = 80; i < 90; i++) /* the last column is narrower */
+        scan[i] = (struct plx_scan){0, 100, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
+    expect_drop(&view, "4.0 m ahead, columns 40 to 159 of the picture");
+    scan[85].free = scan[87].free = 320;
+    expect_drop(&view, "4.0 m ahead, columns 40 to 159 of the picture"); /* two columns may be wrong */
+    scan[86].free = 320;
+    expect_drop(&view, "2.5 m ahead, columns 320 to 357 of the picture");
+    /* A camera 1 m high that looks down by 30 degrees, as for the free ground. */
+    header.ground = (struct plx_ground_info){.valid = 1, .camera_height_m = 1, .normal = {0, (float)cos(0.5235988), 0.5F}};
+    const double ahead_m = plx_drop_ahead(&view).ahead_m;
+    assert_true(fabs(ahead_m - (2.5 - 0.5) / cos(0.5235988)) < 1e-5);
+    header.blind = PLX_BLIND_OBSTACLES_OFF;
+    assert_true(plx_drop_ahead(&view).known);
+    header.blind = PLX_BLIND_NO_GROUND;
+    expect_drop(&view, "unknown");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +297,7 @@ int main(void)
         cmocka_unit_test(motion_in_words),
         cmocka_unit_test(obstacle_in_words),
         cmocka_unit_test(free_ground_ahead),
+        cmocka_unit_test(the_nearest_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

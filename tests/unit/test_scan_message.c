@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The levelled scan of a camera that looks down and is turned about its view axis, at a wall whose distance is known, its frame
- * on /tf, and what is said where nothing stands. */
+ * on /tf, what is said where nothing stands, and where the ground falls away. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +128,38 @@ static void a_wall_across_the_way(void **state)
     }
 }
 
+/* Where a wall's foot was, the ground falls away. */
+static void an_edge_across_the_way(void **state)
+{
+    (void)state;
+    struct ros_laser_scan drops, scan;
+    const double turns[][2] = {{1e-6, 0}, {0.3, 0}, {0.2, 0.1}, {-0.1, -0.05}};
+    for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
+        see_wall(turns[k][0], turns[k][1], 2);
+        for (int column = 0; column < COLUMNS; column++)
+            published.scan[column] =
+                (struct plx_scan){0, published.stixel[column][0].disparity, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
+        memset(published.stixel, 0, sizeof published.stixel);
+        assert_int_equal(plx_message_drops(&messages, &drops), 0);
+        assert_string_equal(drops.header.frame_id, "parallax_scan");
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < drops.ranges.count; i++) {
+            const double angle = (double)(drops.angle_min + drops.angle_increment * (float)i);
+            const double forward = (double)drops.ranges.data[i] * cos(angle);
+            seen += !isnan(forward);
+            if (!isnan(forward) && !(fabs(forward - 2) < 0.03))
+                fail_msg("turn %zu, beam %u: the edge is %.3f m ahead, expected 2", k, i, forward);
+        }
+        assert_true(seen > COLUMNS * 3 / 4);
+        const struct ros_laser_scan before = drops;
+        assert_int_equal(plx_message_scan(&messages, &scan), 0);
+        assert_true(scan.ranges.count == before.ranges.count && scan.angle_min == before.angle_min &&
+                    scan.angle_increment == before.angle_increment && scan.range_max == before.range_max);
+        for (uint32_t i = 0; i < scan.ranges.count; i++) /* neither a thing nor free to the end */
+            assert_true(isnan(scan.ranges.data[i]));
+    }
+}
+
 /* The range of the beam that leaves the picture at column X of the row at the horizon; PITCH is 0.2. */
 static float range_at(const struct ros_laser_scan *scan, int x)
 {
@@ -148,8 +180,13 @@ static void where_nothing_stands(void **state)
     assert_int_equal(plx_message_scan(&messages, &scan), 0);
     assert_true(isinf(range_at(&scan, 40)) && isnan(range_at(&scan, 200)) && isnan(range_at(&scan, 400)) &&
                 isinf(range_at(&scan, 600)));
+    /* For drops only the first of them is free to the end; a drop beyond it says nothing. */
+    published.scan[100] = (struct plx_scan){0, 80, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
+    assert_int_equal(plx_message_drops(&messages, &scan), 0);
+    assert_true(isinf(range_at(&scan, 40)) && isnan(range_at(&scan, 200)) && isnan(range_at(&scan, 402)));
     published.frame.ground.valid = 0;
     assert_int_equal(plx_message_scan(&messages, &scan), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_message_drops(&messages, &scan), PLX_ERR_NOT_FOUND);
 }
 
 /* Turns V by the quaternion Q. */
@@ -199,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_wall_across_the_way, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_edge_across_the_way, setup, teardown),
         cmocka_unit_test_setup_teardown(where_nothing_stands, setup, teardown),
         cmocka_unit_test_setup_teardown(frames_on_tf, setup, teardown),
     };

@@ -42,6 +42,32 @@ static void an_outline_tells_where_a_thing_is_nearest(void **state)
     assert_true(isinf(plx_obstacle_nearest(&view, 1, INT32_MIN, INT32_MAX)));
 }
 
+/* Drops in columns 10 to 12, the middle one at 2 m, else 3 m; ground beside them that is free up to 1 m. */
+static void a_drop_tells_where_its_edge_is_nearest(void **state)
+{
+    (void)state;
+    struct plx_scan scan[20];
+    const struct plx_frame frame = {.calibration = {.fx = 500, .baseline_m = 0.12}};
+    struct plx_view view = {.frame = &frame};
+    for (int i = 0; i < 20; i++)
+        scan[i] = i < 10 || i > 12 ? (struct plx_scan){0, 960, PLX_SCAN_KNOWN, 0}
+                                   : (struct plx_scan){0, i == 11 ? 480 : 320, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
+    assert_true(isinf(plx_drop_nearest(NULL, 0, 80)));
+    assert_true(isinf(plx_drop_nearest(&view, 0, 80))); /* no scan */
+    view.plane[PLX_PLANE_SCAN] = scan;
+    view.layout[PLX_PLANE_SCAN].width = 20;
+    assert_true(plx_drop_nearest(&view, 0, 80) == 2);
+    assert_true(plx_drop_nearest(&view, INT32_MIN, INT32_MAX) == INFINITY);
+    assert_true(plx_drop_nearest(&view, 47, 1) == 2);
+    assert_true(plx_drop_nearest(&view, 48, INT32_MAX) == 3);
+    assert_true(plx_drop_nearest(&view, 0, 41) == 3);
+    assert_true(isinf(plx_drop_nearest(&view, 0, 40))); /* beside it */
+    assert_true(isinf(plx_drop_nearest(&view, 52, 100)));
+    assert_true(isinf(plx_drop_nearest(&view, 44, 0)));
+    scan[11].free = PLX_SCAN_NOTHING_FREE; /* of a damaged memory */
+    assert_true(plx_drop_nearest(&view, 0, 80) == 3);
+}
+
 static void points_are_triangulated(void **state)
 {
     (void)state;
@@ -248,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_outline_tells_where_a_thing_is_nearest),
+        cmocka_unit_test(a_drop_tells_where_its_edge_is_nearest),
         cmocka_unit_test(points_are_triangulated),
         cmocka_unit_test(clouds_are_made_of_points),
         cmocka_unit_test(clouds_need_room_and_disparity),

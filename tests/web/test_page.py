@@ -85,6 +85,30 @@ Promise.all([import("/pictures.js"), import("/top.js")]).then(([pictures, top]) 
   done([[3, 6].map(metres => [...pictures.colour(1.2 / metres), 255]), seen, read(above.canvas, inTop)]);
 });
 """
+# Draws ground that falls away: 3 m ahead in columns 80..159 of the picture, 6 m in 160..239; free to 10 m beside it. Returns the
+# wanted pixels of the picture and of the top view, the caption, and the words beside the views, with and without a drop.
+DROP = """
+const [inPicture, inTop, done] = arguments;
+Promise.all([import("/pictures.js"), import("/top.js"), import("/panel.js")]).then(([pictures, top, panel]) => {
+  const scan = { data: new Uint16Array(4 * 80) };
+  for (let i = 0; i < 80; i++) scan.data.set(i < 20 || i >= 60 ? [0, 48, 1, 0] : [0, i < 40 ? 160 : 80, 3, 0], 4 * i);
+  const calibration = { fx: 300, fy: 300, cx: 160, cy: 100, cx_right: 160, baseline_m: 0.1 };
+  const ground = { pitch_rad: 0, roll_rad: 0, camera_height_m: 1 }, drop = { ahead_m: 3, x_px: 80, width_px: 160 };
+  const frame = { scan, left: { width: 320, height: 240, data: new Uint8Array(320 * 240) }, status: { obstacles: [], free_ahead_m: 3, calibration, ground, drop } };
+  const figure = document.createElement("figure");
+  figure.innerHTML = "<canvas></canvas><canvas></canvas><figcaption></figcaption>";
+  const read = (canvas, points) => {
+    const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return points.map(([x, y]) => [...data.subarray(4 * (y * width + x), 4 * (y * width + x) + 4)]);
+  };
+  const picture = new pictures.Picture(figure, () => {}), above = new top.Top(figure);
+  const words = document.getElementById("drop"), said = each => { panel.showDrop(each); return words.textContent; };
+  picture.draw(frame);
+  const seen = read(picture.overlay, inPicture), caption = picture.caption.textContent;
+  above.draw(frame);
+  done([seen, read(above.canvas, inTop), caption, [drop, { ahead_m: null, x_px: null, width_px: 0 }, null].map(said)]);
+});
+"""
 # Draws the arrows of the rows' drift into an empty picture; returns its overlay as base64 of RGBA, and the caption.
 ARROWS = """
 const [drift, done] = arguments;
@@ -231,6 +255,21 @@ class Page(Web):
             self.assertEqual(picture, [near, nothing, near, far, nothing])
             self.assertEqual([top[0], *top[2:]], [near, near, near, near])  # the whole line has one colour
             self.assertNotEqual(top[1], near)
+        self.assertEqual(self.console(), [])
+
+    def test_an_edge_of_a_drop_is_drawn(self):
+        self.open()
+        self.until(lambda: self.text("drop") == "no drop is seen")  # of the scene
+        # The ground at Z is in row 100 + 300 / Z. The top view is as above.
+        picture, top, caption, words = self.browser.execute_async_script(
+            DROP, [(120, 200), (120, 203), (150, 190), (200, 150), (200, 200), (280, 130), (40, 130)], [(149, 165), (180, 97), (149, 130)])
+        white, nothing = [255] * 4, [0] * 4
+        self.assertEqual([picture[0], *picture[2:]], [white, nothing, white, nothing, nothing, nothing])
+        self.assertEqual(picture[1][:3], [0, 0, 0])  # its seam
+        self.assertEqual(top[:2], [white] * 2)
+        self.assertNotEqual(top[2], white)
+        self.assertIn("white line: drop 3.0 m ahead", caption)
+        self.assertEqual(words, ["drop 3.0 m ahead", "no drop is seen", "drops: unknown"])
         self.assertEqual(self.console(), [])
 
     def test_arrows_show_the_rows_20_times_as_long(self):

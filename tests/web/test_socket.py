@@ -345,7 +345,7 @@ class Foxglove(Web):
         collector = self.collect()
         for protocol in ("foxglove.sdk.v1", "foxglove.websocket.v1"):
             client, channels = self.greet(protocol)
-            self.assertEqual(len(channels), 17)
+            self.assertEqual(len(channels), 18)
             store = self.typestore(channels.values())
             wanted = {100 + channel["id"]: channel for channel in channels.values()}
             client.send(json.dumps({"op": "subscribe", "subscriptions": [{"id": number, "channelId": channel["id"]}

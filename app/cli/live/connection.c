@@ -94,6 +94,7 @@ int plx_connection_next_header(struct plx_connection *connection, int timeout_ms
             memcpy(ret_frame, view.frame, sizeof *ret_frame);
             ret_frame->obstacle_count = view.obstacle_count;
             connection->free_m = plx_free_ahead(&view);
+            connection->drop = plx_drop_ahead(&view);
             result = plx_release(connection->client, &view);
         }
         if (result == PLX_ERR_OVERWRITTEN)

@@ -9,6 +9,7 @@
 #include <parallax/client.h>
 
 #include "app/options.h"
+#include "app/view/frame_text.h"
 #include "core/base/image.h"
 
 /* The option of all commands that connect. */
@@ -25,6 +26,7 @@ struct plx_connection {
     struct plx_frame *frame; /* the last copy: header and planes */
     size_t capacity;         /* bytes at FRAME */
     double free_m;           /* of the last header's frame: plx_free_ahead */
+    struct plx_drop drop;    /* likewise: plx_drop_ahead */
 };
 
 /* Connects COMMAND to the service, calls WORK with CONTEXT, and closes the connection. Returns WORK's exit code; if there is no

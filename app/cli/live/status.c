@@ -120,7 +120,7 @@ static void print_world(const struct plx_status *status)
 {
     const struct plx_frame *frame = &status->frame;
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT], blind[PLX_BLIND_SENTENCE];
+    char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT], drop[PLX_DROP_TEXT], blind[PLX_BLIND_SENTENCE];
 
     plx_blind_sentence(frame->blind, blind, sizeof blind);
     if (plx_frame_is_raw(frame)) {
@@ -134,6 +134,8 @@ static void print_world(const struct plx_status *status)
     if (plx_has_scan(frame)) {
         plx_free_text(status->free_m, free_ahead, sizeof free_ahead);
         printf("free ahead    %s\n", free_ahead);
+        plx_drop_text(&status->drop, drop, sizeof drop);
+        printf("drop          %s\n", drop);
     }
     if (frame->blind) {
         printf("obstacles     unknown: %s\n", blind);
@@ -203,6 +205,7 @@ static int measure(struct plx_connection *connection, struct plx_status *status)
     if (result == 0) {
         status->stats = stats;
         status->free_m = connection->free_m;
+        status->drop = connection->drop;
     }
     return result;
 }

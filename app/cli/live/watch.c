@@ -175,6 +175,7 @@ static int wait_for_frame(struct plx_connection *connection, struct watch *watch
     if (result == 0) {
         watch->status.any = true;
         watch->status.free_m = connection->free_m;
+        watch->status.drop = connection->drop;
         plx_frame_stats_add(&watch->status.stats, &watch->status.frame);
         plx_frame_stats_add(&watch->total, &watch->status.frame);
     } else if (!watch->status.any) {

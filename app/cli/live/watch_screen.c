@@ -13,7 +13,7 @@
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */
 #define BAR 30               /* characters for the longest stage */
-#define OTHER_LINES (PLX_STAGE_COUNT + 9)
+#define OTHER_LINES (PLX_STAGE_COUNT + 10)
 #define LINES_WITHOUT_TERMINAL 24
 
 void plx_watch_screen_begin(void)
@@ -51,7 +51,7 @@ static int room_for_obstacles(void)
 static void draw_world(const struct plx_status *status)
 {
     const struct plx_frame *frame = &status->frame;
-    char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT];
+    char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT], drop[PLX_DROP_TEXT];
     const int room = room_for_obstacles();
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     char blind[PLX_BLIND_SENTENCE];
@@ -65,6 +65,8 @@ static void draw_world(const struct plx_status *status)
     if (plx_has_scan(frame)) {
         plx_free_text(status->free_m, free_ahead, sizeof free_ahead);
         printf("free ahead  %s" NEXT_LINE, free_ahead);
+        plx_drop_text(&status->drop, drop, sizeof drop);
+        printf("drop        %s" NEXT_LINE, drop);
     }
     if (frame->blind) {
         printf("obstacles unknown: %s" NEXT_LINE, blind);

@@ -5,12 +5,12 @@ import { Picture, Depth, Cameras } from "./pictures.js";
 import { Top } from "./top.js";
 import { Calibrating } from "./calibrating.js";
 import { Cloud } from "./cloud.js";
-import { Charts, element, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState } from "./panel.js";
+import { Charts, element, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState } from "./panel.js";
 
 // What each view draws, and the planes that it needs.
 const measure = point => link.send({ pixel: point });
 const drawers = {
-  picture: { view: new Picture(element("picture"), measure), planes: ["left"] },
+  picture: { view: new Picture(element("picture"), measure), planes: ["left", "scan"] },
   depth: { view: new Depth(element("depth"), measure), planes: ["disparity"] },
   top: { view: new Top(element("top")), planes: ["scan"] },
   cloud: { view: new Cloud(element("cloud")), planes: ["left", "disparity"] },
@@ -63,6 +63,7 @@ function drawFrame() {
   }
   if (frame.histogram) showHistogram(frame.histogram);
   showObstacles(frame.status.obstacles);
+  showDrop(frame.status.drop);
   setOld(false);
   if (page.unmeasured) measure(page.unmeasured);
   page.unmeasured = null;
@@ -89,6 +90,7 @@ function takeService(status) {
   if (!status.fresh) {
     setOld(true);
     showObstacles(null);
+    showDrop(null);
   }
 }
 

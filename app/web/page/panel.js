@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything beside the views: health in words, figures, charts of the last minutes, files.
-import { obstacleText } from "./pictures.js";
+import { dropText, obstacleText } from "./pictures.js";
 
 let advice = {}; // what to do, by the name of a fault
 fetch("faults.json").then(answer => answer.ok ? answer.json() : {}).then(found => { advice = found; });
@@ -56,6 +56,8 @@ export function showObstacles(obstacles) {
   });
   element("obstacles").tBodies[0].replaceChildren(...rows);
 }
+
+export function showDrop(drop) { element("drop").textContent = dropText(drop); }
 
 // --- figures ------------------------------------------------------------------------------------------------------------
 

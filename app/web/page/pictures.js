@@ -64,6 +64,39 @@ export function onGround(ground, calibration, x, z) {
   return [across, (height - Math.cos(pitch) * Math.sin(roll) * across - Math.sin(pitch) * z) / (Math.cos(pitch) * Math.cos(roll)), z];
 }
 
+// Runs of columns, side by side, whose ground falls away: the sides of each, columns of the picture, and the distance of its edge.
+export function dropEdges({ scan, status }) {
+  const { calibration: c, ground } = status, runs = [];
+  if (!scan || !c || !ground) return runs;
+  for (let i = 0, last = -2; i < scan.data.length / 4; i++) {
+    const free = scan.data[4 * i + 1];
+    if (!(scan.data[4 * i + 2] & DROP) || free === 0 || free === NOTHING_FREE) continue;
+    if (last !== i - 1) runs.push([]);
+    runs.at(-1).push({ left: COLUMN_WIDTH * i, right: COLUMN_WIDTH * (i + 1), distance_m: 16 * c.fx * c.baseline_m / free });
+    last = i;
+  }
+  return runs;
+}
+
+export const COLUMN_WIDTH = 4; // pixels of a column of the scan
+export const NOTHING_FREE = 0xffff;
+const DROP = 2; // of a column's flags
+
+// The points [x, y] as the edge of a drop: white with a black seam, which no distance has, on any background.
+export function strokeEdge(context, points, scale) {
+  for (const [style, width] of [["#000", 5], [DROP_STYLE, 3]]) {
+    context.strokeStyle = style;
+    context.lineWidth = width * scale;
+    context.beginPath();
+    for (const point of points) context.lineTo(...point);
+    context.stroke();
+  }
+}
+
+const DROP_STYLE = "#fff";
+
+export function dropText(drop) { return !drop ? "drops: unknown" : drop.width_px > 0 ? `drop ${drop.ahead_m.toFixed(1)} m ahead` : "no drop is seen"; }
+
 // --- left ---------------------------------------------------------------------------------------------------------------
 
 export class Picture {
@@ -96,11 +129,14 @@ export class Picture {
     context.clearRect(0, 0, this.overlay.width, this.overlay.height);
     context.font = `${12 * scale}px system-ui, sans-serif`;
     const labels = this.showsRows ? [rowsLegend(context, scale)] : []; // then nearest first, so that its label stands at its box
+    const edges = dropEdges(frame).map(edge => edgeInPicture(edge, frame.status));
+    if (edges.length > 0 && frame.status.drop?.width_px > 0) labels.push(dropLabel(context, edges, frame.status.drop, scale));
     for (const obstacle of obstacles) labels.push(placeLabel(context, obstacle, scale, labels));
     for (const obstacle of [...obstacles].reverse()) {
       drawBox(context, obstacle, scale);
       drawFoot(context, frame.status, obstacle, scale);
     }
+    for (const edge of edges) strokeEdge(context, edge, scale);
     if (this.showsRows) drawRows(context, frame.status, scale);
     for (const label of labels) drawLabel(context, label, scale);
     if (this.point) {
@@ -111,10 +147,25 @@ export class Picture {
     this.caption.textContent = frame.status.obstacles ? `${obstacles.length} obstacles; free ahead ` +
       (frame.status.free_ahead_m === null ? "unknown" : `${frame.status.free_ahead_m.toFixed(1)} m`)
       : `obstacles unknown: ${(frame.status.blind ?? ["old picture"]).join(", ").replaceAll("_", " ")}`;
+    if (edges.length > 0) this.caption.textContent += `; white line: ${dropText(frame.status.drop)}`;
     if (this.showsRows)
       this.caption.textContent += frame.status.drift?.matches ? `; arrows: how much lower the right picture shows it, ${ROWS_LARGER} times as long`
         : "; no arrows: drift of the rows is not measured";
   }
+}
+
+// The points of an edge in the picture: where the ground is at the distance of each column.
+function edgeInPicture(edge, { ground, calibration: c }) {
+  const row = (x, z) => c.cy + c.fy * onGround(ground, c, x, z)[1] / z;
+  return edge.flatMap(({ left, right, distance_m: z }) => [left, right].map(x => [x, row(x, z)]));
+}
+
+// Above the nearest part of the edge that DROP tells of.
+function dropLabel(context, edges, drop, scale) {
+  const { canvas } = context, text = dropText(drop), width = context.measureText(text).width + 6 * scale, height = LABEL_HEIGHT * scale;
+  const edge = edges.find(([[x]]) => x === drop.x_px) ?? edges[0], [nearX, nearY] = edge.reduce((low, point) => point[1] > low[1] ? point : low);
+  return { text, x: Math.max(Math.min(nearX - width / 2, canvas.width - width), 0), width,
+           top: Math.max(Math.min(nearY - height - 4 * scale, canvas.height - height), 0), style: DROP_STYLE };
 }
 
 const ROWS_LARGER = 20; // arrows are so much longer than the difference

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view from above: free ground, what stands, obstacles with their velocities and ways. x is right, z is ahead along the ground,
 // metres: a camera may look down or be turned about its view axis.
-import { colour, distanceColour, obstacleText, onGround, outlineParts } from "./pictures.js";
+import { COLUMN_WIDTH, NOTHING_FREE, colour, distanceColour, dropEdges, obstacleText, onGround, outlineParts, strokeEdge } from "./pictures.js";
 
-const NOTHING_FREE = 0xffff;
-const COLUMN_WIDTH = 4; // pixels of a column of the scan
+const KNOWN = 1; // of a column's flags
 const TAIL_S = 4;
 
 function applied(pose, point) {
@@ -90,7 +89,7 @@ export class Top {
     context.fillStyle = "rgb(40 180 90 / 30%)";
     for (let i = 0; i < columns; i++) {
       const free = data[4 * i + 1];
-      if (!data[4 * i + 2] || free === NOTHING_FREE) continue;
+      if (!(data[4 * i + 2] & KNOWN) || free === NOTHING_FREE) continue;
       context.beginPath();
       context.moveTo(...place(0, 0));
       context.lineTo(...at(i - 0.5, Math.max(free, 1)));
@@ -104,6 +103,9 @@ export class Top {
       context.fillStyle = `rgb(${colour(1.2 * data[4 * i] / focal).join(" ")})`;
       context.fillRect(x - size / 2, y - size / 2, size, size);
     }
+    const seen = (x, z) => place(...fromAbove(ground, onGround(ground, c, x, z)));
+    for (const edge of dropEdges(frame))
+      strokeEdge(context, edge.flatMap(({ left, right, distance_m: z }) => [seen(left, z), seen(right, z)]), devicePixelRatio);
   }
 
   drawObstacles(context, place, status, style) {

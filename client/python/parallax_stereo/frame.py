@@ -10,9 +10,11 @@ import numpy
 from numpy.typing import NDArray
 
 from . import _layout, geometry, records
+from ._library import library
 from ._mapping import Mapping
 from .cuda import CudaPlane
-from .flags import Plane
+from .errors import Blind
+from .flags import Blindness, Plane
 from .header import Bytes, Header
 
 Image8 = NDArray[numpy.uint8]
@@ -144,6 +146,16 @@ class Frame(Header):
     def local_map(self) -> Optional[records.Map]:
         """The map with its place and units, as a private copy. None: it is switched off, or neither mount nor ground are known."""
         return None if self.map is None else records.local_map(self._head["map"][0], self.map)
+
+    @property
+    def drops(self) -> Optional[tuple[records.Drop, ...]]:
+        """Where the ground falls away, from left to right, one for each run of columns; None where the scan is switched off. Raises
+        Blind where the frame cannot show any, so that an empty tuple says that no drop is seen."""
+        cannot = self.blind & ~Blindness.OBSTACLES_OFF  # the scan does not need these
+        if cannot:
+            raise Blind(f"{library.plx_strerror(Blind.code).decode()}: {cannot}")
+        scan, c = self.scan, self.calibration
+        return None if scan is None else records.drops(scan[0].copy(), _layout.DISPARITY_ONE * c.fx * c.baseline_m, self.width)
 
     def cuda(self, plane: Plane) -> CudaPlane:
         """PLANE for a GPU of this machine, without a copy, as CuPy, PyTorch and Numba take it: see CudaPlane."""

@@ -10,6 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from . import _layout
+from ._layout import COLUMN_WIDTH, SCAN_DROP, SCAN_NOTHING_FREE
 from .flags import Clock, Health, Memory, MotionSource, Reason, SizeClass, TrackStatus, VerdictKind
 
 Vector2 = tuple[float, float]
@@ -235,6 +236,21 @@ class Obstacle:
                 f"at x {x:.2f} z {z:.2f} m, from {self.nearest_m:.2f} m{moving}>")
 
 
+@dataclasses.dataclass(frozen=True)
+class Drop:
+    """Columns side by side whose ground falls away: stairs down, the edge of a platform, a pit or a kerb."""
+    x: int
+    width: int
+    """Pixels of the rectified left image, from x on."""
+    nearest_m: float
+    """Distance Z, metres, of the nearest part of the edge."""
+    edge_m: NDArray[numpy.float32] = dataclasses.field(compare=False)
+    """float32: distance Z of the edge in each column of the scan, 4 pixels wide, from x on."""
+
+    def __repr__(self) -> str:
+        return f"<Drop in columns {self.x} to {self.x + self.width - 1}, from {self.nearest_m:.2f} m>"
+
+
 def _values(raw: Any) -> dict[str, Any]:
     """The fields of a NumPy record as Python's own numbers and tuples."""
     return {name: tuple(raw[name].tolist()) if raw[name].shape else raw[name].item() for name in raw.dtype.names}
@@ -329,3 +345,16 @@ def verdict(raw: Any) -> Verdict:
     return Verdict(VerdictKind(int(raw["verdict"])), Reason(int(raw["reasons"])), Health(int(raw["faults"])),
                    raw["name"].decode(errors="replace") or None, float(raw["distance_m"]), float(raw["speed_mps"]),
                    int(raw["sequence"]), int(raw["capture_ns"]), int(raw["valid_ns"]))
+
+
+def drops(scan: NDArray[numpy.void], depth_scale: float, width: int) -> tuple[Drop, ...]:
+    """Of a private copy of the scan of a picture WIDTH pixels wide. DEPTH_SCALE: metres times 1/16 px above infinity."""
+    is_drop = (scan["known"] & SCAN_DROP != 0) & (scan["free"] != 0) & (scan["free"] != SCAN_NOTHING_FREE)
+    ends = numpy.flatnonzero(numpy.diff(is_drop.astype(numpy.int8), prepend=0, append=0)).reshape(-1, 2)
+    found = []
+    for begin, end in ends.tolist():
+        edge = (depth_scale / scan["free"][begin:end]).astype(numpy.float32)
+        edge.flags.writeable = False
+        x = COLUMN_WIDTH * begin
+        found.append(Drop(x, min(COLUMN_WIDTH * end, width) - x, float(edge.min()), edge))
+    return tuple(found)

@@ -74,7 +74,7 @@ static void drops_are_seen_where_they_are(void **state)
         int steps;
         struct plx_scene_step step[4];
     } scenes[] = {
-        {"edge of 0.1 m", 1, {{1.5, 0.1}}},          {"edge of 0.3 m", 1, {{1.5, 0.3}}},
+        {"edge of 0.1 m", 1, {{1.5, 0.1, 0}}},          {"edge of 0.3 m", 1, {{1.5, 0.3}}},
         {"platform of 1 m", 1, {{1.5, 1}}},          {"stairs", 4, {{1.5, 0.17}, {1.78, 0.34}, {2.06, 0.51}, {2.34, 0.68}}},
         {"pit of 0.6 m", 2, {{1.5, 0.4}, {2.1, 0}}}, {"kerb of 0.12 m, 2.5 m ahead", 1, {{2.5, 0.12}}},
     };

@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/base/clock.h"
 #include "cpu/cpu.h"
+
+#define APPROACH 20 /* frames in which the robot comes near to a slope */
 
 void robot_scene(int camera, uint64_t seed, struct plx_scene *ret_scene)
 {
@@ -44,4 +47,69 @@ int robot_drops(const struct runner *runner)
     for (int x = 0; x < scan.width; x++)
         columns += (((const struct plx_scan *)scan.data)[x].known & PLX_SCAN_DROP) != 0;
     return columns;
+}
+
+void robot_see(struct runner *runner, const struct plx_scene *scene, int frame)
+{
+    runner_draw(runner, scene, 0, (uint32_t)frame);
+    if (runner_run(runner, PLX_NS_PER_S + frame * 33333333LL) < 0)
+        abort();
+}
+
+double robot_random(uint64_t *random, double low, double high)
+{
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return low + (high - low) * (double)(*random >> 40) / 16777216.0;
+}
+
+/* Ground that bends by SLOPE, Z ahead, and again LENGTH farther. */
+static void bend_ground(enum robot_ground ground, double slope, double z, double length, struct plx_scene *scene)
+{
+    static const struct {
+        int steps;
+        double first, second; /* slopes */
+    } bends[ROBOT_GROUNDS] = {[ROBOT_FALLS] = {1, 1, 0},
+                              [ROBOT_RISES] = {1, -1, 0},
+                              [ROBOT_FALLS_AND_ENDS] = {2, 1, 0},
+                              [ROBOT_RISES_AND_ENDS] = {2, -1, 0},
+                              [ROBOT_CREST] = {2, -0.5, 0.5}};
+    const double first = bends[ground].first * slope;
+    scene->step_count = bends[ground].steps;
+    scene->step[0] = (struct plx_scene_step){z, 0, first};
+    scene->step[1] = (struct plx_scene_step){z + length, first * length, bends[ground].second * slope};
+}
+
+int robot_false_drops(enum robot_ground ground, int camera, uint64_t seed, int frames, int *ret_columns)
+{
+    struct plx_stages *stages;
+    struct plx_scene scene;
+    struct runner runner;
+    uint64_t random = seed;
+    double slope = 0, length = 0, begin = 0;
+    int bad = 0;
+    robot_scene(camera, seed, &scene);
+    const double pitch = scene.pitch_rad;
+    robot_create(&scene, 0.25, &stages, &runner);
+    for (int frame = 0; frame < frames; frame++) {
+        const double part = (double)(frame % APPROACH) / APPROACH;
+        if (frame % APPROACH == 0) {
+            scene.seed = seed + (uint64_t)frame * 10;
+            scene.noise = robot_random(&random, 0.5, 4);
+            slope = tan(8 * ROBOT_DEGREE) * fmin(1, robot_random(&random, 0.3, 1.6)); /* nearly half are as steep as can be */
+            length = robot_random(&random, 0.3, 3);
+            begin = robot_random(&random, 2.5, 5);
+        }
+        bend_ground(ground, slope, begin - (begin - 0.3) * part, length, &scene);
+        if (ground == ROBOT_ROCKS) {
+            scene.pitch_rad = pitch + 3 * ROBOT_DEGREE * sin(2 * M_PI * part);
+            scene.roll_rad = 3 * ROBOT_DEGREE * sin(4 * M_PI * part);
+        }
+        robot_see(&runner, &scene, frame);
+        const int columns = robot_drops(&runner);
+        *ret_columns += columns;
+        bad += columns > 0;
+    }
+    runner_destroy(&runner);
+    stages->ops->destroy(stages);
+    return bad;
 }

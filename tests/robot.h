@@ -22,7 +22,31 @@ void robot_create(const struct plx_scene *scene, double min_height_m, struct plx
 /* How far ahead, over level ground, a point of that ground with DISPARITY lies (16 to a pixel, above infinity). */
 double robot_ahead(const struct plx_scene *scene, int disparity);
 
+/* Draws SCENE as the FRAMEth picture, 30 a second, and runs the pipeline. */
+void robot_see(struct runner *runner, const struct plx_scene *scene, int frame);
+
 /* Columns of the runner's scan with a drop. */
 int robot_drops(const struct runner *runner);
+
+/* Equally distributed from LOW to HIGH, the same at every run. */
+double robot_random(uint64_t *random, double low, double high);
+
+/* Ground that is no drop. It falls or rises by at most 8 degrees, for ever or up to level ground again; over a crest it falls
+ * by as much against where the robot stands as it rose, 8 degrees in all; or it is level, and the robot rocks. A robot that
+ * stands on a slope sees level ground, and its end as the beginning of one. */
+enum robot_ground {
+    ROBOT_LEVEL,
+    ROBOT_FALLS,
+    ROBOT_RISES,
+    ROBOT_FALLS_AND_ENDS,
+    ROBOT_RISES_AND_ENDS,
+    ROBOT_CREST,
+    ROBOT_ROCKS,
+    ROBOT_GROUNDS
+};
+
+/* The robot comes near to one slope after another, from 2.5 .. 5 m to 0.3 m: in how many of FRAMES it sees a drop. Adds the
+ * columns with one to RET_COLUMNS. */
+int robot_false_drops(enum robot_ground ground, int camera, uint64_t seed, int frames, int *ret_columns);
 
 #endif

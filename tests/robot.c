@@ -2,11 +2,13 @@
 #include "tests/robot.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "cpu/cpu.h"
 
+#define NEAR_M 0.15 /* an end of free ground so far behind a face is at the face */
 #define APPROACH 20 /* frames in which the robot comes near to a slope */
 
 void robot_scene(int camera, uint64_t seed, struct plx_scene *ret_scene)
@@ -54,6 +56,49 @@ void robot_see(struct runner *runner, const struct plx_scene *scene, int frame)
     runner_draw(runner, scene, 0, (uint32_t)frame);
     if (runner_run(runner, PLX_NS_PER_S + frame * 33333333LL) < 0)
         abort();
+}
+
+/* The columns of the scan that lie wholly on the front of the thing, at its foot (a column more at either end touches it); and
+ * its depth there and at its top. */
+struct front {
+    int begin, end;
+    double foot_z, top_z;
+};
+
+static struct front front_of(const struct plx_scene *scene)
+{
+    const struct plx_scene_object *thing = &scene->object[0];
+    const double c = cos(scene->pitch_rad), s = sin(scene->pitch_rad), h = scene->camera_height_m;
+    const double foot = thing->z * c + h * s, top = foot - thing->height * s;
+    const double left = 319.5 + ROBOT_FOCAL * (thing->x - 0.5 * thing->width) / foot;
+    const double right = 319.5 + ROBOT_FOCAL * (thing->x + 0.5 * thing->width) / foot;
+    return (struct front){(int)ceil((left + 0.5) / 4), (int)floor((right + 0.5) / 4), foot, top};
+}
+
+static bool shows(const struct plx_scan *scan, const struct plx_stixel *stixel, const struct front *front)
+{
+    const double least = 16 * ROBOT_FOCAL * ROBOT_BASELINE / (1.1 * front->foot_z);
+    const double most = 16 * ROBOT_FOCAL * ROBOT_BASELINE / (0.9 * front->top_z);
+    bool shown = scan->nearest >= least && scan->nearest <= most;
+    for (int i = 0; i < scan->stixels && i < PLX_COLUMN_STIXELS; i++)
+        shown |= stixel[i].near_disparity >= least && stixel[i].near_disparity <= most;
+    return shown;
+}
+
+struct robot_seen robot_look(const struct runner *runner, const struct plx_scene *scene)
+{
+    const struct plx_image scan = plx_pipeline_plane(runner->frame, PLX_PLANE_SCAN);
+    const struct plx_image stixels = plx_pipeline_plane(runner->frame, PLX_PLANE_STIXELS);
+    const struct front front = front_of(scene);
+    struct robot_seen seen = {0};
+    for (int x = front.begin - 1; x <= front.end; x++) {
+        const struct plx_scan *column = (const struct plx_scan *)scan.data + x;
+        const bool whole = x >= front.begin && x < front.end;
+        seen.columns += whole;
+        seen.ends += whole && robot_ahead(scene, column->free) <= scene->object[0].z + NEAR_M;
+        seen.shows += shows(column, plx_row(&stixels, x), &front);
+    }
+    return seen;
 }
 
 double robot_random(uint64_t *random, double low, double high)

@@ -28,6 +28,12 @@ void robot_see(struct runner *runner, const struct plx_scene *scene, int frame);
 /* Columns of the runner's scan with a drop. */
 int robot_drops(const struct runner *runner);
 
+/* Of the columns wholly on the thing in one frame, how many end free ground at it; of all that touch it, how many show it. */
+struct robot_seen {
+    int columns, ends, shows;
+};
+struct robot_seen robot_look(const struct runner *runner, const struct plx_scene *scene);
+
 /* Equally distributed from LOW to HIGH, the same at every run. */
 double robot_random(uint64_t *random, double low, double high);
 

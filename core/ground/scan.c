@@ -87,7 +87,8 @@ static int find_bend(const struct plx_image *disparity, const struct plx_ground 
         if (d < 1)
             continue;
         const int noise = (int)(height_um * bend->noise * PLX_DROP_NOISE / ((int64_t)1000 * d));
-        const int height = bend->sign * plx_height_mm(ground, d, plx_cell_ground(params, ground, x, y));
+        const int64_t above = height_um * (d - plx_cell_ground(params, ground, x, y)) / ((int64_t)1000 * d); /* mm */
+        const int height = bend->sign * plx_cell_clamp(above, PLX_MAX_HEIGHT_MM);
         if (look_at(&search, bend, d, height, (int)(depth / d), noise > bend->least_mm ? noise : bend->least_mm))
             gap = 0;
     }

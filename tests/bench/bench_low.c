@@ -14,7 +14,6 @@
 
 #include "tests/robot.h"
 
-#define NEAR_M 0.15 /* an end of free ground so far behind a face is at the face */
 #define SEEDS 10
 
 static void destroy(struct plx_stages *stages, struct runner *runner)
@@ -25,60 +24,12 @@ static void destroy(struct plx_stages *stages, struct runner *runner)
 
 /* --- things ------------------------------------------------------------------------------------------------------------ */
 
-/* The columns of the scan that lie wholly on the front of the thing, at its foot (a column more at either end touches it); and
- * its depth there and at its top. */
-struct front {
-    int begin, end;
-    double foot_z, top_z;
-};
-
-static struct front front_of(const struct plx_scene *scene)
-{
-    const struct plx_scene_object *thing = &scene->object[0];
-    const double c = cos(scene->pitch_rad), s = sin(scene->pitch_rad), h = scene->camera_height_m;
-    const double foot = thing->z * c + h * s, top = foot - thing->height * s;
-    const double left = 319.5 + ROBOT_FOCAL * (thing->x - 0.5 * thing->width) / foot;
-    const double right = 319.5 + ROBOT_FOCAL * (thing->x + 0.5 * thing->width) / foot;
-    return (struct front){(int)ceil((left + 0.5) / 4), (int)floor((right + 0.5) / 4), foot, top};
-}
-
-/* Of the columns wholly on a thing in one frame, how many end free ground at it; of all that touch it, how many show it. */
-struct seen {
-    int columns, ends, shows;
-};
-
-static bool shows(const struct plx_scan *scan, const struct plx_stixel *stixel, const struct front *front)
-{
-    const double least = 16 * ROBOT_FOCAL * ROBOT_BASELINE / (1.1 * front->foot_z);
-    const double most = 16 * ROBOT_FOCAL * ROBOT_BASELINE / (0.9 * front->top_z);
-    bool shown = scan->nearest >= least && scan->nearest <= most;
-    for (int i = 0; i < scan->stixels && i < PLX_COLUMN_STIXELS; i++)
-        shown |= stixel[i].near_disparity >= least && stixel[i].near_disparity <= most;
-    return shown;
-}
-
-static struct seen look(const struct runner *runner, const struct plx_scene *scene)
-{
-    const struct plx_image scan = plx_pipeline_plane(runner->frame, PLX_PLANE_SCAN);
-    const struct plx_image stixels = plx_pipeline_plane(runner->frame, PLX_PLANE_STIXELS);
-    const struct front front = front_of(scene);
-    struct seen seen = {0};
-    for (int x = front.begin - 1; x <= front.end; x++) {
-        const struct plx_scan *column = (const struct plx_scan *)scan.data + x;
-        const bool whole = x >= front.begin && x < front.end;
-        seen.columns += whole;
-        seen.ends += whole && robot_ahead(scene, column->free) <= scene->object[0].z + NEAR_M;
-        seen.shows += shows(column, plx_row(&stixels, x), &front);
-    }
-    return seen;
-}
-
 static void measure_thing(int camera, double min_height_m, struct plx_scene_object thing, int frames)
 {
     struct plx_stages *stages;
     struct plx_scene scene;
     struct runner runner;
-    struct seen all = {0};
+    struct robot_seen all = {0};
     int most = 0, every = 0, shown = 0, drops = 0;
     uint64_t random = 1;
     robot_scene(camera, 1, &scene);
@@ -89,7 +40,7 @@ static void measure_thing(int camera, double min_height_m, struct plx_scene_obje
         scene.object[0] = thing;
         scene.object[0].x = robot_random(&random, -0.3, 0.3) * thing.z;
         robot_see(&runner, &scene, frame);
-        const struct seen seen = look(&runner, &scene);
+        const struct robot_seen seen = robot_look(&runner, &scene);
         all.columns += seen.columns;
         all.ends += seen.ends;
         most += 2 * seen.ends >= seen.columns;

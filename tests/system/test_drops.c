@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Drops in rendered scenes, by the whole pipeline: the edge of a platform, stairs, a pit and a kerb are seen where they are, by
- * a low and by a high camera; ground without them has none. */
+ * a low and by a high camera; ground without them has none, slopes neither; free ground ends at low boxes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,9 +117,38 @@ static void slopes_are_no_drops(void **state)
     }
 }
 
+/* With obstacles.min_height_m 0: boxes 10 cm high, 2 m ahead, left and right of the middle. */
+static void free_ground_ends_at_low_boxes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2 * ROBOT_CAMERAS; i++) {
+        struct plx_stages *stages;
+        struct plx_scene scene;
+        struct runner runner;
+        struct robot_seen all = {0};
+        robot_scene(i % ROBOT_CAMERAS, 40, &scene);
+        scene.object_count = 1;
+        robot_create(&scene, 0, &stages, &runner);
+        for (int frame = 0; frame < FRAMES; frame++) {
+            scene.seed++;
+            scene.object[0] = (struct plx_scene_object){
+                .x = 0.05 * (frame - FRAMES / 2), .z = 2, .width = i < 2 ? 0.1 : 0.4, .height = 0.1, .depth = 0.1};
+            robot_see(&runner, &scene, frame);
+            const struct robot_seen seen = robot_look(&runner, &scene);
+            assert_true(2 * seen.ends > seen.columns);
+            all.columns += seen.columns;
+            all.ends += seen.ends;
+        }
+        print_message("    camera %.1f m high: in %d of %d columns\n", scene.camera_height_m, all.ends, all.columns);
+        assert_true(all.ends > 0.95 * all.columns);
+        runner_destroy(&runner);
+        stages->ops->destroy(stages);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(drops_are_seen_where_they_are), cmocka_unit_test(level_ground_has_none),
-                                       cmocka_unit_test(slopes_are_no_drops)};
+                                       cmocka_unit_test(slopes_are_no_drops), cmocka_unit_test(free_ground_ends_at_low_boxes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

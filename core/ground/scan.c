@@ -26,16 +26,23 @@ void plx_scan_close(struct plx_scan *scan, int count)
     }
 }
 
+/* True if the drop that was found in a column may end its free ground. */
+static bool may_drop(const struct plx_scan *scan)
+{
+    const int drop = scan->known >> PLX_SCAN_DROP_SHIFT;
+    return drop > 0 && drop >= scan->nearest && scan->free != PLX_SCAN_NOTHING_FREE;
+}
+
 void plx_scan_confirm_drops(struct plx_scan *scan, int count)
 {
     for (int begin = 0, end; begin < count; begin = end + 1) {
         end = begin;
-        while (end < count && scan[end].known >> PLX_SCAN_DROP_SHIFT > 0)
+        while (end < count && may_drop(&scan[end]))
             end++;
-        for (int x = begin; x < end; x++) {
+        for (int x = begin; x <= end && x < count; x++) {
             const uint16_t drop = scan[x].known >> PLX_SCAN_DROP_SHIFT;
             scan[x].known &= PLX_SCAN_KNOWN;
-            if (end - begin < LEAST_DROP || drop < scan[x].nearest || scan[x].free == PLX_SCAN_NOTHING_FREE)
+            if (x == end || end - begin < LEAST_DROP)
                 continue;
             scan[x].free = drop > scan[x].free ? drop : scan[x].free;
             scan[x].known |= PLX_SCAN_DROP;

@@ -72,8 +72,9 @@ static void cast_face(const struct plx_ray_view *view, const struct plx_ray_face
         start[axis] = (float)(r[0] * -view->cx / info->fx + r[1] * (y - info->cy) / info->fy + r[2]);
         step[axis] = (float)(r[0] / info->fx);
     }
-    double offset = face->plane - view->origin[face->axis];
-    float nearness = (float)(start[face->axis] / offset), nearness_step = (float)(step[face->axis] / offset);
+    double offset = face->plane - view->origin[face->axis] + face->slope * view->origin[2];
+    float nearness = (float)((start[face->axis] - face->slope * start[2]) / offset);
+    float nearness_step = (float)((step[face->axis] - face->slope * step[2]) / offset);
     float s_start = start[face->s_axis], s_step = step[face->s_axis], s_eye = (float)view->origin[face->s_axis];
     float q_start = start[face->q_axis], q_step = step[face->q_axis], q_eye = (float)view->origin[face->q_axis];
 

@@ -22,6 +22,8 @@
 #define BLIND_BREAK_NS (PLX_NS_PER_S / 2)   /* without motion for so long, nothing is remembered */
 #define MOVING_MEMORY_MS 500                /* of cells under something that moves */
 #define DROP_DEPTH_M (3.0 * PLX_MAP_CELL_M) /* so far behind its edge a drop is entered */
+#define LOW_DEPTH_M (2.0 * PLX_MAP_CELL_M)  /* and something low */
+#define LOW_MM 100                          /* height of that: all that is known is that it is not much more */
 #define OUTLINE_STEP_M (PLX_MAP_CELL_M / 2) /* between points of a thing */
 #define HEIGHT_MM (PLX_CELL_HEIGHT_M * 1000)
 
@@ -248,20 +250,24 @@ static void look_at_stixel(struct plx_local_map *map, const struct view *view, c
     }
 }
 
-/* Enters the drop at the end of the free ground of a column, and a little behind it. */
-static void look_at_drop(struct plx_local_map *map, const struct view *view, const struct plx_scan *scan, int column)
+/* Enters what ends the free ground of a column, a drop or something low, and a little behind it. */
+static void look_at_end(struct plx_local_map *map, const struct view *view, const struct plx_scan *scan, int column)
 {
     const struct plx_calibration_info *lens = view->calibration;
     const double *r = view->base_from_left->rotation, *t = view->base_from_left->translation;
     const double z = view->scale / scan->free, x = (column * PLX_COLUMN_WIDTH + 1.5 - lens->cx) / lens->fx * z;
     const double edge[3] = {x, -(r[6] * x + r[8] * z + t[2]) / r[7], z}; /* on the ground */
+    const bool is_drop = scan->known & PLX_SCAN_DROP;
+    const struct plx_stixel low = {.top_mm = LOW_MM};
     double base[3];
 
     plx_pose_apply(view->base_from_left, edge, base);
     const double ahead_x = base[0] - t[0], ahead_y = base[1] - t[1], length = hypot(ahead_x, ahead_y);
-    for (double behind = 0; behind < DROP_DEPTH_M; behind += OUTLINE_STEP_M) {
+    for (double behind = 0; behind < (is_drop ? DROP_DEPTH_M : LOW_DEPTH_M); behind += OUTLINE_STEP_M) {
         struct sight *sight = sight_at(map, view, base[0] + behind * ahead_x / length, base[1] + behind * ahead_y / length);
-        if (sight && sight->look != LOOKED_THING)
+        if (sight && !is_drop)
+            see_thing(sight, &low, false);
+        else if (sight && sight->look != LOOKED_THING)
             sight->look = LOOKED_DROP;
     }
 }
@@ -284,8 +290,8 @@ static void look(struct plx_local_map *map, const struct plx_frame *frame, const
     for (int row = 0; row < SIDE; row++)
         look_at_row(map, &view, columns, row);
     for (int x = 0; x < scan->width; x++)
-        if (columns[x].known & PLX_SCAN_DROP)
-            look_at_drop(map, &view, &columns[x], x);
+        if (columns[x].known & (PLX_SCAN_DROP | PLX_SCAN_RISE))
+            look_at_end(map, &view, &columns[x], x);
     for (int x = 0; x < stixels->height; x++) {
         const struct plx_stixel *stixel = plx_row(stixels, x);
         for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)

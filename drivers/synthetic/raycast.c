@@ -86,6 +86,7 @@ static void add_face(struct plx_ray_view *view, enum plx_axis axis, double plane
     face->s_axis = axis == PLX_AXIS_X ? PLX_AXIS_Z : PLX_AXIS_X;
     face->q_axis = axis == PLX_AXIS_Y ? PLX_AXIS_Z : PLX_AXIS_Y;
     face->plane = plane;
+    face->slope = 0.0;
     face->s_min = (float)box[0][face->s_axis];
     face->s_max = (float)box[1][face->s_axis];
     face->q_min = (float)box[0][face->q_axis];
@@ -132,14 +133,18 @@ static void add_ground(struct plx_ray_view *view)
 {
     const struct plx_scene *scene = view->scene;
     for (int i = 0; i <= scene->step_count; i++) {
-        const double depth = i > 0 ? scene->step[i - 1].depth : 0.0, from = i > 0 ? scene->step[i - 1].z : -INFINITY;
-        const double to = i < scene->step_count ? scene->step[i].z : INFINITY;
+        const struct plx_scene_step here = i > 0 ? scene->step[i - 1] : (struct plx_scene_step){0};
+        const double from = i > 0 ? here.z : -INFINITY, to = i < scene->step_count ? scene->step[i].z : INFINITY;
+        const double depth = here.depth - here.slope * here.z; /* of its plane at Z 0 */
         const double floor[2][3] = {{-INFINITY, depth, from}, {INFINITY, depth, to}};
         add_face(view, PLX_AXIS_Y, depth, floor, PLX_HIT_GROUND, false, GROUND_ALBEDO);
-        if (i < scene->step_count && scene->step[i].depth < depth) {
-            const double front[2][3] = {{-INFINITY, scene->step[i].depth, to}, {INFINITY, depth, to}};
+        view->face[view->face_count - 1].slope = here.slope;
+        if (i == scene->step_count)
+            break;
+        const double end = depth + here.slope * to, next = scene->step[i].depth;
+        const double front[2][3] = {{-INFINITY, next, to}, {INFINITY, end, to}};
+        if (next < end)
             add_face(view, PLX_AXIS_Z, to, front, PLX_HIT_GROUND, false, 0.75f * GROUND_ALBEDO);
-        }
     }
 }
 
@@ -236,11 +241,11 @@ static void init_lines(const struct plx_ray_view *view, int y, struct line line[
     }
     for (int i = 0; i < view->face_count; i++) {
         const struct plx_ray_face *face = &view->face[i];
-        const double offset = face->plane - view->origin[face->axis];
+        const double slope = face->slope, offset = face->plane - view->origin[face->axis] + slope * view->origin[PLX_AXIS_Z];
         const bool crosses = y >= face->y0 && y < face->y1;
         line[i] = (struct line){
-            .nearness = (float)(start[face->axis] / offset),
-            .nearness_step = (float)(step[face->axis] / offset),
+            .nearness = (float)((start[face->axis] - slope * start[PLX_AXIS_Z]) / offset),
+            .nearness_step = (float)((step[face->axis] - slope * step[PLX_AXIS_Z]) / offset),
             .s_start = start[face->s_axis],
             .s_step = step[face->s_axis],
             .s_eye = (float)view->origin[face->s_axis],

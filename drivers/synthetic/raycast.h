@@ -19,10 +19,11 @@ enum plx_axis { PLX_AXIS_X, PLX_AXIS_Y, PLX_AXIS_Z };
  * index. */
 enum { PLX_HIT_SKY, PLX_HIT_GROUND, PLX_HIT_FRONT, PLX_HIT_SIDE = PLX_HIT_FRONT + PLX_SCENE_MAX_OBJECTS };
 
-/* A rectangle of one plane of the ground frame: AXIS has the value PLANE on it; S and Q are the other two axes. */
+/* A rectangle of one plane of the ground frame: AXIS has the value PLANE on it, and SLOPE more for each metre of Z; S and Q are
+ * the other two axes. */
 struct plx_ray_face {
     enum plx_axis axis, s_axis, q_axis;
-    double plane;
+    double plane, slope;
     float s_min, s_max, q_min, q_max;
     int x0, x1, y0, y1; /* pixels it may cover, ends excluded */
     uint8_t hit;

@@ -144,9 +144,12 @@ int plx_scene_check(const struct plx_scene *scene, struct plx_error_message *mes
         return plx_fail(message, PLX_ERR_RANGE, "scene: %d steps, expected 0..%d", scene->step_count, PLX_SCENE_MAX_STEPS);
     for (int i = 0; i < scene->step_count; i++)
         if (!between(scene->step[i].z, i > 0 ? scene->step[i - 1].z : 0.0, 1e3) ||
-            !between(scene->step[i].depth, -scene->camera_height_m, 100.0))
-            return plx_fail(message, PLX_ERR_RANGE,
-                            "scene step %d: expected places in order, 0..1000 m, and depths below the camera, up to 100 m", i);
+            !between(scene->step[i].depth, -scene->camera_height_m, 100.0) || !between(scene->step[i].slope, -1.0, 1.0))
+            return plx_fail(
+                message, PLX_ERR_RANGE,
+                "scene step %d: expected places in order, 0..1000 m, depths below the camera, up to 100 m, and slopes of "
+                "-1..1",
+                i);
     for (int i = 0; i < scene->object_count; i++)
         if (check_object(&scene->object[i], i, message) < 0)
             return PLX_ERR_RANGE;

@@ -24,9 +24,10 @@ struct plx_scene_object {
 };
 
 /* From Z on, across the whole scene, the ground lies DEPTH below that under the camera: stairs, the edge of a platform, and
- * with a later step up again a pit or a kerb. Metres. */
+ * with a later step up again a pit or a kerb. Metres. From there it falls by SLOPE for each metre ahead, and rises if that is
+ * negative, up to the next step: a ramp. */
 struct plx_scene_step {
-    double z, depth;
+    double z, depth, slope;
 };
 
 /* A drive to and fro along Z: the left camera stands at the origin at time 0, is AHEAD_M farther half a PERIOD_S later, and

@@ -148,8 +148,9 @@ struct plx_motion_hint {
     struct plx_pose motion; /* then_from_now, as in plx_motion_info; then: at from_ns, now: at to_ns */
 };
 
-/* Where the plane PLX_PLANE_MAP lies. The axes of the map are level, x and y as the robot's base had them when the map began, and
- * it follows the robot in whole cells. Cell [row][column] is the square from ((origin_x + column), (origin_y + row)) cells on. */
+/* Where the plane PLX_PLANE_MAP lies. The axes of the map are level, x and y as the robot's base had them when the map began,
+ * and it follows the robot in whole cells. Cell [row][column] is the square from ((origin_x + column), (origin_y + row)) cells
+ * on. */
 struct plx_map_info {
     uint32_t valid;             /* 0: there is no map in this frame, and the other numbers are 0 */
     uint32_t remembers;         /* 1: it holds what was seen before; 0: this frame only, as the motion is not known */
@@ -173,13 +174,13 @@ struct plx_zone_info {
 /* What the robot may do, by zones and faults. A frame of a recording or of `parallax run` has it too; a robot asks plx_verdict.
  */
 struct plx_verdict_info {
-    uint32_t verdict;  /* enum plx_verdict_kind */
-    uint32_t reasons;  /* enum plx_reason_bit bits; 0 for GO */
-    uint32_t faults;   /* enum plx_health bits that count for it */
-    int32_t zone;      /* the zone that decides: the strictest, then that with the nearest thing; -1: none */
-    float distance_m;  /* nearest_m of that zone; INFINITY */
-    float speed_mps;   /* by which zones were chosen; NAN: not known, all count */
-    int64_t valid_ns;  /* the verdict holds for this time after the left capture time */
+    uint32_t verdict; /* enum plx_verdict_kind */
+    uint32_t reasons; /* enum plx_reason_bit bits; 0 for GO */
+    uint32_t faults;  /* enum plx_health bits that count for it */
+    int32_t zone;     /* the zone that decides: the strictest, then that with the nearest thing; -1: none */
+    float distance_m; /* nearest_m of that zone; INFINITY */
+    float speed_mps;  /* by which zones were chosen; NAN: not known, all count */
+    int64_t valid_ns; /* the verdict holds for this time after the left capture time */
 };
 
 /* The newest verdict of the service, see plx_verdict. */
@@ -245,6 +246,7 @@ static inline uint16_t plx_outline_nearest(const struct plx_obstacle *obstacle, 
 /* Bits of plx_scan.known. */
 #define PLX_SCAN_KNOWN 1u
 #define PLX_SCAN_DROP 2u
+#define PLX_SCAN_RISE 4u
 
 /* What stands in one column of the image, and how far its ground is free. Disparities are 1/16 px above the disparity of
  * infinity: Z = 16 fx baseline / disparity. Like the disparity planes, they are drawn towards whole pixels, by up to 1/4 px. */
@@ -254,7 +256,8 @@ struct plx_scan {
                          PLX_SCAN_NOTHING_FREE: nowhere */
     uint16_t known;   /* PLX_SCAN_KNOWN: from the nearest ground that can be seen on, a thing or ground is seen; without it
                          something nearer than blind_within_m may stand there, whatever is seen behind it. PLX_SCAN_DROP: the
-                         free ground ends where the ground falls away */
+                         free ground ends where the ground falls away. PLX_SCAN_RISE: it ends at something low, which may have
+                         no stixel */
     uint16_t stixels; /* of this column */
 };
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage columns beside its plain scalar oracle: every instruction set, odd sizes, pitch unlike width, with and without ground;
  * and what it must see in a made-up street. */
+#include <math.h>
 #include <stdio.h>
 
 #include <parallax/error.h>
 
 #include "core/ground/scan.h"
+#include "core/ground/stixels.h"
 #include "cpu/cpu.h"
 #include "cpu/internal.h"
 #include "oracle/columns.h"
@@ -225,6 +227,66 @@ static void a_gap_between_unknown_columns_is_closed(void **state)
     }
 }
 
+/* For the camera above: level ground, and from FROM m on it falls by SLOPE. Disparity is 1000 / depth. */
+static void draw_slope(double from, double slope, const struct plx_image *disparity)
+{
+    for (int y = 0; y < disparity->height; y++) {
+        const double down = (y - 100) / 500.0, level = down > 0 ? 1 / down : 1e9;
+        const double fallen = down > slope ? (1 - slope * from) / (down - slope) : 1e9, z = level > from ? fallen : level;
+        for (int x = 0; x < disparity->width; x++)
+            ((uint16_t *)plx_row(disparity, y))[x] = z < 60 ? (uint16_t)lround(1000 / z) : PLX_DISPARITY_INVALID;
+    }
+}
+
+static void a_slope_is_no_drop(void **state)
+{
+    (void)state;
+    static const double slopes[] = {0, 0.08, 0.14, 0.3};
+    struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
+    for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
+        const unsigned drop = PLX_SCAN_KNOWN | 400u << PLX_SCAN_DROP_SHIFT;
+        struct plx_scan scan[80];
+        draw_slope(2.5, slopes[i], &disparity);
+        for (int x = 0; x < 80; x++)
+            scan[x] = (struct plx_scan){0, 50, (uint16_t)drop, 0};
+        plx_scan_refuse_slopes(&disparity, &ground, &camera, scan);
+        for (int x = 0; x < 80; x++)
+            assert_int_equal(scan[x].known, slopes[i] > 0.2 ? drop : PLX_SCAN_KNOWN);
+    }
+    test_image_free(&disparity);
+}
+
+/* A box 2.5 m ahead, from column BEGIN to END, and HEIGHT_MM high. */
+static void end_at_box(int begin, int end, int height_mm, struct plx_scan scan[80])
+{
+    struct plx_columns_params params = camera;
+    struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
+    params.mask.min_height_um = 0;
+    draw_slope(2.5, 0, &disparity);
+    for (int y = 300 - height_mm / 5; y < 300; y++)
+        for (int x = 4 * begin; x < 4 * end; x++)
+            ((uint16_t *)plx_row(&disparity, y))[x] = 400;
+    for (int x = 0; x < 80; x++)
+        scan[x] = (struct plx_scan){0, 50, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
+    plx_scan_end_at_rises(&disparity, &ground, &params, scan);
+    test_image_free(&disparity);
+}
+
+static void free_ground_ends_at_a_low_box(void **state)
+{
+    (void)state;
+    static const int boxes[][3] = {{20, 24, 100}, {20, 60, 100}, {20, 23, 100}, {20, 60, 50}}; /* too narrow; too low */
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        struct plx_scan scan[80];
+        end_at_box(boxes[i][0], boxes[i][1], boxes[i][2], scan);
+        for (int x = 0; x < 80; x++) {
+            const bool ends = i < 2 && x >= boxes[i][0] && x < boxes[i][1];
+            assert_in_range(scan[x].free, ends ? 398 : 50, ends ? 406 : 50);
+            assert_int_equal(scan[x].known, ends ? PLX_SCAN_KNOWN | PLX_SCAN_RISE : PLX_SCAN_KNOWN | PLX_SCAN_DROP);
+        }
+    }
+}
+
 static void nothing_without_the_ground_it_needs(void **state)
 {
     (void)state;
@@ -271,6 +333,8 @@ int main(void)
         cmocka_unit_test(a_box_on_the_ground),
         cmocka_unit_test(what_is_too_near_is_not_known_to_be_free),
         cmocka_unit_test(a_gap_between_unknown_columns_is_closed),
+        cmocka_unit_test(a_slope_is_no_drop),
+        cmocka_unit_test(free_ground_ends_at_a_low_box),
         cmocka_unit_test(nothing_without_the_ground_it_needs),
         cmocka_unit_test(refuses_what_does_not_fit),
     };

@@ -141,6 +141,40 @@ static void test_ground_follows_pitch_and_roll(void **state)
     assert_true(ground > 1000);
 }
 
+/* A ramp of slope t from Z0 on is the plane Y - t Z = -t Z0: there the disparity is fx B (down - t ahead) / (h - t Z0), down
+ * and ahead those of the ray. What is hidden behind a crest, or nearer, is the level ground. */
+static void test_ground_rises_and_falls(void **state)
+{
+    (void)state;
+    static const double slopes[] = {0.14, -0.14, 0.6};
+    for (size_t i = 0; i < sizeof slopes / sizeof slopes[0]; i++) {
+        struct plx_scene scene = demo(0.0);
+        const struct plx_calibration_info *info = &scene.calibration;
+        const double slope = slopes[i], from = 3.0, fb = 16.0 * info->fx * info->baseline_m;
+        int ramp = 0, level = 0;
+        scene.object_count = 0;
+        scene.pitch_rad = 0.15;
+        scene.roll_rad = 0.0;
+        scene.step_count = 2;
+        scene.step[0] = (struct plx_scene_step){from, 0.0, slope};
+        scene.step[1] = (struct plx_scene_step){5.0, 2.0 * slope, 0.0};
+        assert_int_equal(scene_truth(&scene, 0.0, &disparity_image, NULL), 0);
+        for (int y = 0; y < HEIGHT; y++) {
+            const double v = (y - info->cy) / info->fy;
+            const double down = v * cos(0.15) + sin(0.15), ahead = cos(0.15) - v * sin(0.15);
+            const double flat = down / scene.camera_height_m,
+                         inclined = (down - slope * ahead) / (scene.camera_height_m - slope * from);
+            const double flat_z = ahead / flat, inclined_z = ahead / inclined;
+            const int seen = disparity[y][(7 * y) % WIDTH];
+            if (flat > 0.0 && flat_z < from - 0.02 && ++level)
+                assert_true(fabs(seen - fb * flat) <= 0.51);
+            else if (inclined > 0.0 && inclined_z > from + 0.02 && inclined_z < 4.98 && ++ramp)
+                assert_true(fabs(seen - fb * inclined) <= 0.51);
+        }
+        assert_true(level > 50 && (ramp > 10) == (slope < 0.5)); /* the camera does not see down a steep one */
+    }
+}
+
 static void test_noise(void **state)
 {
     (void)state;
@@ -235,8 +269,8 @@ static void test_seed_changes_the_picture(void **state)
 static void test_bad_scenes_are_refused(void **state)
 {
     (void)state;
-    struct plx_scene bad[8];
-    for (size_t i = 0; i < 8; i++)
+    struct plx_scene bad[9];
+    for (size_t i = 0; i < 9; i++)
         bad[i] = demo(1.0);
     bad[0].width = 0;
     bad[1].height = PLX_MAX_SIDE + 1;
@@ -246,7 +280,9 @@ static void test_bad_scenes_are_refused(void **state)
     bad[5].object_count = PLX_SCENE_MAX_OBJECTS + 1;
     bad[6].object[2].width = INFINITY;
     bad[7].object[0].period_s = -1.0;
-    for (size_t i = 0; i < 8; i++) {
+    bad[8].step_count = 1;
+    bad[8].step[0] = (struct plx_scene_step){3.0, 0.0, NAN};
+    for (size_t i = 0; i < 9; i++) {
         struct plx_error_message message = {""};
         assert_int_equal(plx_scene_check(&bad[i], &message), PLX_ERR_RANGE);
         assert_true(message.text[0] != '\0');
@@ -278,15 +314,11 @@ static void test_camera_among_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_disparity_joins_the_eyes),
-        cmocka_unit_test(test_objects_are_where_the_truth_says),
-        cmocka_unit_test(test_objects_go_to_and_fro),
-        cmocka_unit_test(test_ground_follows_pitch_and_roll),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_brightness_is_linear),
-        cmocka_unit_test(test_same_bits_any_size_any_pitch),
-        cmocka_unit_test(test_seed_changes_the_picture),
-        cmocka_unit_test(test_bad_scenes_are_refused),
+        cmocka_unit_test(test_disparity_joins_the_eyes), cmocka_unit_test(test_objects_are_where_the_truth_says),
+        cmocka_unit_test(test_objects_go_to_and_fro),    cmocka_unit_test(test_ground_follows_pitch_and_roll),
+        cmocka_unit_test(test_ground_rises_and_falls),   cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_brightness_is_linear),     cmocka_unit_test(test_same_bits_any_size_any_pitch),
+        cmocka_unit_test(test_seed_changes_the_picture), cmocka_unit_test(test_bad_scenes_are_refused),
         cmocka_unit_test(test_camera_among_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

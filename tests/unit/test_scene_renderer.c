@@ -108,6 +108,9 @@ static void test_any_scene(void **state)
         scene.roll_rad = within(&random, -3.0, 3.0);
         scene.camera_height_m = round % 4 ? within(&random, 0.05, 3.0) : 1000.0;
         scene.noise = round % 3;
+        scene.step_count = round % 4;
+        for (int i = 0; i < scene.step_count; i++)
+            scene.step[i] = (struct plx_scene_step){1.0 + i, within(&random, -0.05, 0.5), within(&random, -1.0, 1.0)};
         const double reach = round % 5 ? 8.0 : 9000.0;
         for (int i = 0; i < scene.object_count; i++)
             scene.object[i] = (struct plx_scene_object){

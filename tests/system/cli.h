@@ -73,8 +73,8 @@ static inline int start_scene(void **state)
 {
     (void)state;
     start_daemon("--set", "source.width=320", "--set", "source.height=240", "--set", ("source.rate_hz=" SCENE_HZ), "--set",
-                 "publish.right=true", "--set", "mount.z_m=1", "--set", "mount.pitch_deg=5.73", "--set", "mount.roll_deg=0.86", "--set",
-                 "zones=[{name: ahead, polygon: [[1, -0.3], [2, -0.3], [2, 0.3], [1, 0.3]]}]");
+                 "publish.right=true", "--set", "mount.z_m=1", "--set", "mount.pitch_deg=5.73", "--set", "mount.roll_deg=0.86",
+                 "--set", "zones=[{name: ahead, polygon: [[1, -0.3], [2, -0.3], [2, 0.3], [1, 0.3]]}]");
     return 0;
 }
 

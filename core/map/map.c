@@ -17,6 +17,7 @@
 #define MOST 15          /* a thing that went away is gone after three looks */
 #define HIT_NEAR 6
 #define HIT_FAR 4 /* one look makes an unknown cell occupied, two a free one */
+#define HIT_LOW 2 /* a thing without a stixel may be a match by chance: two looks, or four */
 #define FAR_CELLS 60
 #define FREED 4                             /* what a look as free takes from positive evidence */
 #define BLIND_BREAK_NS (PLX_NS_PER_S / 2)   /* without motion for so long, nothing is remembered */
@@ -27,7 +28,7 @@
 #define OUTLINE_STEP_M (PLX_MAP_CELL_M / 2) /* between points of a thing */
 #define HEIGHT_MM (PLX_CELL_HEIGHT_M * 1000)
 
-enum look { NOT_LOOKED, LOOKED_FREE, LOOKED_THING, LOOKED_DROP };
+enum look { NOT_LOOKED, LOOKED_FREE, LOOKED_LOW, LOOKED_DROP, LOOKED_THING }; /* a later one wins */
 
 struct cell {
     int8_t evidence; /* KNOWN_FREE .. MOST */
@@ -258,17 +259,15 @@ static void look_at_end(struct plx_local_map *map, const struct view *view, cons
     const double z = view->scale / scan->free, x = (column * PLX_COLUMN_WIDTH + 1.5 - lens->cx) / lens->fx * z;
     const double edge[3] = {x, -(r[6] * x + r[8] * z + t[2]) / r[7], z}; /* on the ground */
     const bool is_drop = scan->known & PLX_SCAN_DROP;
-    const struct plx_stixel low = {.top_mm = LOW_MM};
+    const struct sight seen = {.look = is_drop ? LOOKED_DROP : LOOKED_LOW, .top = is_drop ? 0 : LOW_MM / HEIGHT_MM};
     double base[3];
 
     plx_pose_apply(view->base_from_left, edge, base);
     const double ahead_x = base[0] - t[0], ahead_y = base[1] - t[1], length = hypot(ahead_x, ahead_y);
     for (double behind = 0; behind < (is_drop ? DROP_DEPTH_M : LOW_DEPTH_M); behind += OUTLINE_STEP_M) {
         struct sight *sight = sight_at(map, view, base[0] + behind * ahead_x / length, base[1] + behind * ahead_y / length);
-        if (sight && !is_drop)
-            see_thing(sight, &low, false);
-        else if (sight && sight->look != LOOKED_THING)
-            sight->look = LOOKED_DROP;
+        if (sight && sight->look < seen.look)
+            *sight = seen;
     }
 }
 
@@ -334,7 +333,10 @@ static void weigh(struct plx_local_map *map, uint32_t now_ms)
         if (sight->look == LOOKED_FREE)
             see_free(cell, map->remembers);
         else
-            see_occupied(cell, sight, x * x + y * y > FAR_CELLS * FAR_CELLS ? HIT_FAR : HIT_NEAR);
+            see_occupied(cell, sight,
+                         sight->look == LOOKED_LOW               ? HIT_LOW
+                         : x * x + y * y > FAR_CELLS * FAR_CELLS ? HIT_FAR
+                                                                 : HIT_NEAR);
     }
 }
 

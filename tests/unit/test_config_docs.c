@@ -41,7 +41,10 @@ static int document_keys(FILE *out)
         plx_value_expected(key, expected);
         plx_value_print(key, &defaults, text);
         fprintf(out, "| `%s`%s | %s | %s | %s |\n", key->name, key->reloadable ? " ↻" : "",
-                key->type == PLX_KEY_BYTES ? "all 0" : text, takes(key, expected), key->help);
+                key->type == PLX_KEY_BYTES   ? "all 0"
+                : key->type == PLX_KEY_FLAGS ? "[a list](verdict.md#faults)"
+                                             : text,
+                takes(key, expected), key->help);
     }
     return fflush(out) == 0 && !ferror(out) ? 0 : PLX_ERR_IO;
 }

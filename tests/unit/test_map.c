@@ -270,6 +270,30 @@ static void a_drop_is_a_kind_of_its_own(void **state)
     assert_int_equal(count(PLX_CELL_OCCUPIED), 0);
 }
 
+/* What has no stixel may be a match by chance: it must be seen again and again. */
+static void something_low_needs_more_looks(void **state)
+{
+    (void)state;
+    for (int chance = 0; chance < 2; chance++) {
+        for (int i = 0; i < 12; i++) {
+            see_ground(4);
+            if (i >= 4 && (!chance || i % 2 == 0))
+                for (int x = 70; x <= 90; x++)
+                    t.scan[x] = (struct plx_scan){.free = disparity_at(2), .known = PLX_SCAN_KNOWN | PLX_SCAN_RISE};
+            next(0);
+            if (chance || i < 7)
+                assert_int_equal(count(PLX_CELL_OCCUPIED), 0);
+        }
+        if (!chance) {
+            expect(2.03, 0, PLX_CELL_OCCUPIED);
+            assert_int_equal(at(2.03, 0).top, 5);
+            see_ground(4);
+            for (int i = 0; i < 3; i++)
+                next(0);
+        }
+    }
+}
+
 static void without_motion_it_holds_the_present_frame(void **state)
 {
     (void)state;
@@ -378,6 +402,7 @@ int main(void)
         CASE(what_is_not_seen_is_forgotten),
         CASE(what_moves_is_forgotten_soon),
         CASE(a_drop_is_a_kind_of_its_own),
+        CASE(something_low_needs_more_looks),
         CASE(without_motion_it_holds_the_present_frame),
         CASE(motion_that_was_lost_ends_the_memory),
         CASE(the_robot_is_cut_out),

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict on rendered ground, by the whole pipeline: posts, low boxes and drops in a zone stop the robot in each frame,
+ * level ground does not, and what went away is gone from the map in half a second. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "tests/cmocka.h"
+#include "tests/robot.h"
+
+#define PAIRS_A_SECOND 30
+#define FIRST 4 /* frames until the map knows free from occupied */
+#define FRAMES 24
+
+static const struct plx_zone zone = {
+    .name = "front",
+    .points = 4,
+    .polygon = {{1, -0.6F}, {4.5F, -0.6F}, {4.5F, 0.6F}, {1, 0.6F}},
+    .frames = 2,
+    .occupied = PLX_VERDICT_STOP,
+    .unknown = PLX_VERDICT_GO, /* behind a thing nothing is known */
+    .clear_s = 0.1,
+    .min_height_m = 0.05,
+    .max_height_m = 2,
+    .max_speed_mps = 100,
+    .max_unknown = 1,
+};
+
+static int reasons_seen(struct runner *runner, const struct plx_scene *scene, uint32_t reasons, int frames)
+{
+    int seen = 0;
+    for (int frame = 0; frame < FIRST + frames; frame++) {
+        robot_see(runner, scene, frame);
+        seen += frame >= FIRST && (runner->frame->zone[0].reasons & reasons) != 0;
+    }
+    return seen;
+}
+
+static int count_frames(const struct plx_scene *scene, double min_height_m, uint32_t reasons, int frames)
+{
+    const struct plx_zone_list list = {.count = 1, .zone = {zone}};
+    struct plx_stages *stages;
+    struct runner runner;
+    robot_create(scene, min_height_m, &stages, &runner);
+    assert_int_equal(plx_pipeline_watch_zones(runner.pipeline, &list), 0);
+    const int seen = reasons_seen(&runner, scene, reasons, frames);
+    runner_destroy(&runner);
+    stages->ops->destroy(stages);
+    return seen;
+}
+
+static void put(struct plx_scene *scene, double x, double z, double width, double height)
+{
+    scene->object[scene->object_count++] =
+        (struct plx_scene_object){.x = x, .z = z, .width = width, .height = height, .depth = width};
+}
+
+static void posts_stop_the_robot(void **state)
+{
+    (void)state;
+    int seen = 0, of = 0;
+    for (int camera = 0; camera < ROBOT_CAMERAS; camera++)
+        for (int i = 0; i < 3; i++) {
+            struct plx_scene scene;
+            robot_scene(camera, 11 + (uint64_t)i, &scene);
+            put(&scene, 0.3 * (i - 1), 2 + i, 0.05, 0.4);
+            const int here = count_frames(&scene, 0.25, PLX_REASON_OCCUPIED, FRAMES);
+            print_message("    camera %.1f m high, post %d m ahead: %d of %d frames\n", scene.camera_height_m, 2 + i, here,
+                          FRAMES);
+            seen += here;
+            of += FRAMES;
+        }
+    assert_int_equal(seen, of);
+}
+
+static void low_boxes_stop_the_robot(void **state)
+{
+    (void)state;
+    for (int camera = 0; camera < ROBOT_CAMERAS; camera++) {
+        struct plx_scene scene;
+        robot_scene(camera, 31, &scene);
+        put(&scene, 0.1, 2, 0.1, 0.1);
+        const int seen = count_frames(&scene, 0, PLX_REASON_OCCUPIED, FRAMES);
+        print_message("    camera %.1f m high: %d of %d frames\n", scene.camera_height_m, seen, FRAMES);
+        assert_true(seen == FRAMES);
+    }
+}
+
+static void drops_stop_the_robot(void **state)
+{
+    (void)state;
+    for (int camera = 0; camera < ROBOT_CAMERAS; camera++) {
+        struct plx_scene scene;
+        robot_scene(camera, 41, &scene);
+        scene.step_count = 1;
+        scene.step[0] = (struct plx_scene_step){.z = 1.5, .depth = 0.17};
+        assert_int_equal(count_frames(&scene, 0.25, PLX_REASON_DROP, FRAMES), FRAMES);
+    }
+}
+
+static void level_ground_does_not(void **state)
+{
+    (void)state;
+    for (int camera = 0; camera < ROBOT_CAMERAS; camera++)
+        for (int low = 0; low < 2; low++) {
+            struct plx_scene scene;
+            robot_scene(camera, 51 + (uint64_t)low, &scene);
+            const uint32_t all = PLX_REASON_OCCUPIED | PLX_REASON_DROP | PLX_REASON_UNKNOWN | PLX_REASON_LITTLE_DEPTH;
+            const int seen = count_frames(&scene, low ? 0 : 0.25, all, FRAMES);
+            print_message("    camera %.1f m high, least height %.2f m: %d of %d frames\n", scene.camera_height_m,
+                          low ? 0 : 0.25, seen, FRAMES);
+            assert_int_equal(seen, 0);
+        }
+}
+
+static int occupied_cells(const struct runner *runner)
+{
+    const struct plx_image cells = plx_pipeline_plane(runner->frame, PLX_PLANE_MAP);
+    int count = 0;
+    for (int row = 0; row < PLX_MAP_CELLS; row++)
+        for (int column = 0; column < PLX_MAP_CELLS; column++)
+            count += ((const struct plx_cell *)plx_row(&cells, row))[column].kind == PLX_CELL_OCCUPIED;
+    return count;
+}
+
+static void what_went_away_is_gone_in_half_a_second(void **state)
+{
+    (void)state;
+    for (int camera = 0; camera < ROBOT_CAMERAS; camera++) {
+        struct plx_scene scene;
+        struct plx_stages *stages;
+        struct runner runner;
+        robot_scene(camera, 61, &scene);
+        put(&scene, 0, 2.2, 0.4, 0.8);
+        robot_create(&scene, 0.25, &stages, &runner);
+        for (int frame = 0; frame < 20; frame++)
+            robot_see(&runner, &scene, frame);
+        assert_true(occupied_cells(&runner) > 5);
+        scene.object_count = 0;
+        int frames = 0;
+        while (frames < 2 * PAIRS_A_SECOND && occupied_cells(&runner) > 0)
+            robot_see(&runner, &scene, 20 + frames++);
+        print_message("    camera %.1f m high: gone after %d frames\n", scene.camera_height_m, frames);
+        assert_true(frames <= PAIRS_A_SECOND / 2);
+        runner_destroy(&runner);
+        stages->ops->destroy(stages);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(posts_stop_the_robot),
+        cmocka_unit_test(low_boxes_stop_the_robot),
+        cmocka_unit_test(drops_stop_the_robot),
+        cmocka_unit_test(level_ground_does_not),
+        cmocka_unit_test(what_went_away_is_gone_in_half_a_second),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

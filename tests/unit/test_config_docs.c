@@ -26,6 +26,8 @@ static const char *takes(const struct plx_key *key, const char *expected)
     const char *range = strstr(expected, "number from ");
     if (key->type == PLX_KEY_BOOL || key->type == PLX_KEY_TEXT)
         return "";
+    if (key->type == PLX_KEY_FLAGS)
+        return "names of flags";
     return range && key->type != PLX_KEY_BYTES ? range + strlen("number from ") : expected;
 }
 

@@ -94,6 +94,7 @@ struct plx_pipeline {
 
     struct plx_frozen_check frozen[PLX_EYES];
     struct plx_brightness_check brightness;
+    struct plx_sharpness_check sharpness;
     struct plx_alignment alignment;
     struct plx_mount_check mount_check;
     struct plx_learner *learner; /* NULL for raw frames */

@@ -41,7 +41,8 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
                                   PLX_HEALTH_DESYNC | PLX_HEALTH_TIMESTAMP | PLX_HEALTH_FROZEN | PLX_HEALTH_DARK |
                                   PLX_HEALTH_OVEREXPOSED | PLX_HEALTH_MISALIGNED | PLX_HEALTH_LATE | PLX_HEALTH_BUFFER_ERROR |
                                   PLX_HEALTH_NOT_CALIBRATED | PLX_HEALTH_CAMERA_MOVED,
-                    .slow_flags = PLX_HEALTH_BRIGHTNESS_MISMATCH | PLX_HEALTH_OVERLOAD | PLX_HEALTH_GROUND_LOST},
+                    .slow_flags =
+                        PLX_HEALTH_BRIGHTNESS_MISMATCH | PLX_HEALTH_BLURRED | PLX_HEALTH_OVERLOAD | PLX_HEALTH_GROUND_LOST},
     };
     plx_match_default(&ret_params->match);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/pipeline/picture_check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define EYE_ROWS (1 + PLX_ZONES * PLX_ZONES) /* of the histogram plane: the whole image, then zones */
@@ -60,6 +61,41 @@ uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const s
             health |= fault[i].flag;
     }
     return health;
+}
+
+/* --- sharpness ----------------------------------------------------------------------------------------------------------- */
+
+#define NEAR_STEP 2
+#define FAR_STEP 8
+#define SHARP_ROWS 16 /* of these one is read */
+#define LEAST_STEP 2  /* grey levels, mean over FAR_STEP: less is noise */
+
+/* Sums of the absolute steps along some rows. */
+static void sum_steps(const struct plx_image *image, uint64_t *ret_near, uint64_t *ret_far)
+{
+    uint64_t near = 0, far = 0;
+    for (int y = SHARP_ROWS / 2; y < image->height; y += SHARP_ROWS) {
+        const uint8_t *row = plx_row(image, y);
+        for (int x = 0; x + FAR_STEP < image->width; x++) {
+            near += (uint64_t)abs(row[x + NEAR_STEP] - row[x]);
+            far += (uint64_t)abs(row[x + FAR_STEP] - row[x]);
+        }
+    }
+    *ret_near = near;
+    *ret_far = far;
+}
+
+bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct plx_image *left, const struct plx_image *right)
+{
+    uint64_t left_near, left_far, right_near, right_far;
+    sum_steps(left, &left_near, &left_far);
+    sum_steps(right, &right_near, &right_far);
+    const uint64_t least = (uint64_t)LEAST_STEP * (uint64_t)left->width * (uint64_t)(left->height / SHARP_ROWS);
+    /* near / far of one eye, times far of both: sums of a picture are below 2^32. */
+    const uint64_t a = left_near * right_far, b = right_near * left_far;
+    const bool now = left_far >= least && right_far >= least && (a < b - b / 4 || b < a - a / 4);
+    check->frames = now ? check->frames + (check->frames < PLX_BRIGHTNESS_CHECK_FRAMES) : 0;
+    return check->frames == PLX_BRIGHTNESS_CHECK_FRAMES;
 }
 
 /* --- frozen pictures ----------------------------------------------------------------------------------------------------- */

@@ -141,14 +141,20 @@ static void update_tracks(struct plx_frame_context *context)
     frame->obstacle_count = (uint32_t)count;
 }
 
+/* The rectified right image where the CPU reads it. */
+static struct plx_image seen_right(const struct plx_frame_context *context)
+{
+    const struct plx_pipeline *pipeline = context->pipeline;
+    return pipeline->params.right ? plx_pipeline_plane(context->frame, PLX_PLANE_RIGHT) : pipeline->right_seen;
+}
+
 /* Looks at some places of both rectified pictures, for the drift of their rows. */
 static void measure_drift(const struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_frame *frame = context->frame;
     const struct plx_image left = plx_pipeline_plane(frame, PLX_PLANE_LEFT),
-                           disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY),
-                           right = pipeline->params.right ? plx_pipeline_plane(frame, PLX_PLANE_RIGHT) : pipeline->right_seen;
+                           disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY), right = seen_right(context);
     struct plx_row_match match[PLX_PLACES_MOST];
     double offset = 0, deviation = 0;
     uint32_t place = 0;
@@ -169,7 +175,7 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
     const struct plx_image histogram = plx_pipeline_plane(context->frame, PLX_PLANE_HISTOGRAM);
-    const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT);
+    const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT), right = seen_right(context);
     uint32_t health = plx_brightness_check_update(&pipeline->brightness, &histogram);
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
@@ -181,6 +187,8 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
         return health | PLX_HEALTH_NOT_CALIBRATED;
     if (plx_alignment_look(&pipeline->alignment, &left, pipeline->results->match, &context->frame->alignment))
         health |= PLX_HEALTH_MISALIGNED;
+    if (plx_sharpness_check_update(&pipeline->sharpness, &left, &right))
+        health |= PLX_HEALTH_BLURRED;
     measure_drift(context);
     if (plx_mount_check_update(&pipeline->mount_check, &pipeline->params.mount, &context->frame->ground, context->capture_ns))
         health |= PLX_HEALTH_CAMERA_MOVED;

@@ -76,7 +76,9 @@
     ROW(18, HOT, "hot", "too hot, or clocks throttled",                                                                        \
         "The machine is too hot, or throttled. Check its cooling.")                                                            \
     ROW(19, CAMERA_MOVED, "camera_moved", "camera moved on the robot", /* the ground does not agree with the mount */          \
-        "Height or tilt of the camera differ from the key mount. Is it loose? Measure it again.")
+        "Height or tilt of the camera differ from the key mount. Is it loose? Measure it again.")                              \
+    ROW(20, BLURRED, "blurred", "one eye blurred or dirty",                                                                    \
+        "One eye sees less sharply than the other. Clean the lenses; is one out of focus?")
 
 /* Why a frame cannot show obstacles: where a bit is set, an empty list does not mean that nothing stands there. Bit, name, word,
  * words. */

@@ -63,6 +63,23 @@ static void darken_right(int pair, enum plx_eye eye, uint8_t pixels[HEIGHT][WIDT
     scale(pixels, pair < GOOD || eye == PLX_LEFT ? 100 : 60);
 }
 
+/* As a greasy lens: a mean over 7 x 7 pixels. */
+static void smear_right(int pair, enum plx_eye eye, uint8_t pixels[HEIGHT][WIDTH])
+{
+    static uint8_t sharp[HEIGHT][WIDTH];
+
+    if (pair < GOOD || eye == PLX_LEFT)
+        return;
+    memcpy(sharp, pixels, sizeof sharp);
+    for (int y = 3; y < HEIGHT - 3; y++)
+        for (int x = 3; x < WIDTH - 3; x++) {
+            int sum = 0;
+            for (int i = 0; i < 49; i++)
+                sum += sharp[y + i / 7 - 3][x + i % 7 - 3];
+            pixels[y][x] = (uint8_t)(sum / 49);
+        }
+}
+
 static void bend_right(int pair, enum plx_eye eye, uint8_t pixels[HEIGHT][WIDTH], struct bend bend)
 {
     static uint8_t straight[HEIGHT][WIDTH];
@@ -110,6 +127,7 @@ static const struct {
     {darken, PLX_HEALTH_DARK, false, {0, 0, 0}},
     {blow_out, PLX_HEALTH_OVEREXPOSED, false, {0, 0, 0}},
     {darken_right, PLX_HEALTH_BRIGHTNESS_MISMATCH, false, {0, 0, 0}},
+    {smear_right, PLX_HEALTH_BLURRED, true, {0, 0, 0}},
     {lower_right_by_two_rows, PLX_HEALTH_MISALIGNED, false, {2, 0, 1}},
     {lower_right_by_eight_rows, PLX_HEALTH_MISALIGNED, false, {8, 0, 1}},
     {lower_right_by_eight_rows, PLX_HEALTH_MISALIGNED, true, {8, 0, 1}},
@@ -119,7 +137,8 @@ static const struct {
 };
 
 #define PICTURE_FAULTS                                                                                                         \
-    (PLX_HEALTH_FROZEN | PLX_HEALTH_DARK | PLX_HEALTH_OVEREXPOSED | PLX_HEALTH_BRIGHTNESS_MISMATCH | PLX_HEALTH_MISALIGNED)
+    (PLX_HEALTH_FROZEN | PLX_HEALTH_DARK | PLX_HEALTH_OVEREXPOSED | PLX_HEALTH_BRIGHTNESS_MISMATCH | PLX_HEALTH_MISALIGNED |   \
+     PLX_HEALTH_BLURRED)
 
 static void check_bend(size_t row, const struct plx_alignment_info *alignment)
 {

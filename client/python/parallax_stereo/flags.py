@@ -174,6 +174,7 @@ class Health(Flags):
     MEMORY_PRESSURE = 1 << 17
     HOT = 1 << 18
     CAMERA_MOVED = 1 << 19
+    BLURRED = 1 << 20
 
     def _nothing(self) -> str:
         return "fine"

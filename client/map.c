@@ -11,7 +11,7 @@
 
 #include "client/fetch.h"
 #include "client/mapping.h"
-#include "core/base/reason.h"
+#include "core/base/checksum.h"
 
 /* An attempt fails if the writer fills the whole ring between two adjacent loads: rare, and never this often in a row. */
 #define ATTEMPTS 16

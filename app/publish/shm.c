@@ -17,7 +17,7 @@
 #include <parallax/shm.h>
 
 #include "core/base/clock.h"
-#include "core/base/reason.h"
+#include "core/base/checksum.h"
 
 struct plx_shm {
     struct plx_shm_header *header; /* the mapping */

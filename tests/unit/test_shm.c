@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/reason.h"
+#include "core/base/checksum.h"
 #include "tests/unit/ring_shm.h"
 
 #define NOBODY 65534

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/base/reason.h"
+#include "core/base/checksum.h"
 #include "tests/unit/ring_shm.h"
 
 enum { THREAD_FRAMES = 20000, THREADS = 4 };

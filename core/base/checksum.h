@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checksum that detects a torn read of what lies as words in shared memory (include/parallax/shm.h). */
-#ifndef PLX_CORE_BASE_REASON_H
-#define PLX_CORE_BASE_REASON_H
+/* A checksum that detects a torn read of what lies as 64-bit words in shared memory (include/parallax/shm.h). */
+#ifndef PLX_CORE_BASE_CHECKSUM_H
+#define PLX_CORE_BASE_CHECKSUM_H
 
 #include <stdint.h>
 

@@ -126,6 +126,41 @@ static void a_reason_is_never_torn(void **state)
     plx_shm_destroy(shm);
 }
 
+/* Each verdict says the same number in all of its fields. */
+static void *read_verdicts(void *memory)
+{
+    struct plx_map map;
+    struct plx_verdict_now verdict;
+    uint64_t wrong = 0;
+    if (plx_map_check(memory, ((const struct plx_shm_header *)memory)->region_bytes, &map))
+        return (void *)1;
+    while (plx_fetch64(&map.header->newest) == 0)
+        wrong |= plx_map_verdict(&map, &verdict) &&
+                 (verdict.capture_ns != (int64_t)verdict.sequence || verdict.valid_ns != (int64_t)verdict.sequence ||
+                  verdict.faults != (uint32_t)verdict.sequence);
+    return (void *)(uintptr_t)(wrong ? 2 : 0);
+}
+
+static void a_verdict_is_never_torn(void **state)
+{
+    (void)state;
+    static struct plx_frame frame; /* large */
+    struct plx_shm *shm = make_shm(4);
+    pthread_t thread;
+    void *failed;
+    frame.verdict.zone = -1;
+    assert_int_equal(pthread_create(&thread, NULL, read_verdicts, memory_of(shm)), 0);
+    for (int i = 1; i <= 100000; i++) {
+        frame.sequence = frame.verdict.faults = (uint32_t)i;
+        frame.capture[PLX_LEFT].capture_ns = frame.verdict.valid_ns = i;
+        plx_shm_set_verdict(shm, &frame);
+    }
+    publish(shm);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    plx_shm_destroy(shm);
+}
+
 struct watcher {
     struct plx_client client;
     int led_to_it; /* a plain one: only the state orders it */
@@ -168,6 +203,7 @@ int main(void)
         cmocka_unit_test(threads_agree),
         cmocka_unit_test(newest_publishes_what_was_written_before),
         cmocka_unit_test(a_reason_is_never_torn),
+        cmocka_unit_test(a_verdict_is_never_torn),
         cmocka_unit_test(state_publishes_what_led_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

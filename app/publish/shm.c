@@ -16,8 +16,8 @@
 
 #include <parallax/shm.h>
 
-#include "core/base/clock.h"
 #include "core/base/checksum.h"
+#include "core/base/clock.h"
 
 struct plx_shm {
     struct plx_shm_header *header; /* the mapping */

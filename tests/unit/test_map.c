@@ -79,16 +79,22 @@ static void see_thing(int first, int last, double metres, double height_m)
     }
 }
 
-/* The robot goes AHEAD_M from frame to frame. */
-static void next(double ahead_m)
+/* The next frame, in which the camera has moved by MOTION. */
+static void move(const struct plx_pose *motion)
 {
     const struct plx_image scan = {t.scan, COLUMNS, 1, sizeof t.scan, PLX_U64},
                            stixels = {t.stixel, PLX_COLUMN_STIXELS, COLUMNS, sizeof t.stixel[0], PLX_U128},
                            cells = {t.cell, PLX_MAP_CELLS, PLX_MAP_CELLS, sizeof t.cell[0], PLX_U32};
     t.capture_ns += PERIOD_NS;
-    t.frame.motion.motion = (struct plx_pose){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, ahead_m}};
+    t.frame.motion.motion = *motion;
     plx_local_map_update(t.map, &t.frame, &scan, &stixels, t.capture_ns, &cells, &t.frame.map);
     t.frame.motion.valid = 1; /* from the second frame on */
+}
+
+/* The robot has gone AHEAD_M. */
+static void next(double ahead_m)
+{
+    move(&(struct plx_pose){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, ahead_m}});
 }
 
 /* The cell at X, Y in axes of the map, which are those of the robot's first position. */
@@ -171,14 +177,8 @@ static void a_robot_that_turned_sees_the_thing_beside_it(void **state)
     for (int i = 0; i < 3; i++)
         next(0);
     see_ground(3);
-    t.capture_ns += PERIOD_NS;
-    const struct plx_image scan = {t.scan, COLUMNS, 1, sizeof t.scan, PLX_U64},
-                           stixels = {t.stixel, PLX_COLUMN_STIXELS, COLUMNS, sizeof t.stixel[0], PLX_U128},
-                           cells = {t.cell, PLX_MAP_CELLS, PLX_MAP_CELLS, sizeof t.cell[0], PLX_U32};
     /* To the left: the camera turns about -y. */
-    t.frame.motion.motion =
-        (struct plx_pose){{cos(quarter), 0, -sin(quarter), 0, 1, 0, sin(quarter), 0, cos(quarter)}, {0, 0, 0}};
-    plx_local_map_update(t.map, &t.frame, &scan, &stixels, t.capture_ns, &cells, &t.frame.map);
+    move(&(struct plx_pose){{cos(quarter), 0, -sin(quarter), 0, 1, 0, sin(quarter), 0, cos(quarter)}, {0, 0, 0}});
     assert_true(fabs(t.frame.map.yaw_rad - quarter) < 1e-9);
     expect(2.0, 0, PLX_CELL_OCCUPIED);
     expect(0, 2.0, PLX_CELL_UNKNOWN); /* free once, of three times */
@@ -382,7 +382,6 @@ static void a_long_way_stays_inside(void **state)
     see_ground(4);
     see_thing(10, 20, 3, 1);
     for (int i = 0; i < 400; i++) {
-        t.frame.motion.motion = (struct plx_pose){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
         next(i % 100 == 99 ? 30 : 0.05); /* also farther than the window */
         assert_true(t.frame.map.valid);
         const double middle = (t.frame.map.origin_x + PLX_MAP_CELLS / 2) * PLX_MAP_CELL_M;

@@ -102,7 +102,7 @@ uint32_t plx_restarts(struct plx_client *client);
  * PLX_VERDICT_STOP whenever it does not know better: where the verdict is older than its valid_ns, the service or its engine is
  * dead, hung or not there, or CLIENT is NULL; so it has no error. *RET_VERDICT (NULL is fine): the whole of it, with STALE and
  * NO_SERVICE among the reasons in these cases. It takes no system call while the service is well (< 1 us), attaches again where
- * the service came back, and opens no view. Nothing of this is certified: docs/verdict.md. */
+ * the service came back, and opens no view. Nothing of this is certified. */
 int plx_verdict(struct plx_client *client, struct plx_verdict_now *ret_verdict);
 
 /* Writes the reason of the service's state, or of its work on the CPU, into RET_TEXT: one line for people, cut to SIZE bytes

@@ -139,7 +139,7 @@ class Mount:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Map:
-    """The ground around the robot, struct plx_map_info and its plane; see docs/verdict.md. Cell [row, column] begins at
+    """The ground around the robot, struct plx_map_info and its plane. Cell [row, column] begins at
     ((origin_x + column) * 0.05 m, (origin_y + row) * 0.05 m) of the map's axes."""
     remembers: bool
     origin_x: int

@@ -12,16 +12,16 @@
 #    define MUTATION 0
 #endif
 
-/* Hashes of the drawn pictures, and of all planes and obstacles of the FIXTURE_PAIRS frames computed from them. */
+/* Hashes of the drawn pictures, and of planes and obstacles of the FIXTURE_PAIRS frames computed from them. */
 static const struct {
     int width, height, disparities, paths;
     bool classic;
     uint64_t pictures, frames;
 } golden[] = {
-    {320, 240, 64, 8, false, UINT64_C(0x2452baeeb4c9f4c9), UINT64_C(0x5cade22b315710da)},
-    {321, 239, 128, 4, false, UINT64_C(0x411a8f9ab86580db), UINT64_C(0xcfdb193396179ae9)},
-    {320, 240, 64, 8, true, UINT64_C(0x2452baeeb4c9f4c9), UINT64_C(0x35deee5451d44a12)},
-    {640, 480, 128, 8, false, UINT64_C(0xdf1434e2398eac66), UINT64_C(0xcd5f35a0df3de3d1)},
+    {320, 240, 64, 8, false, UINT64_C(0x2452baeeb4c9f4c9), UINT64_C(0xe9d2d9a192f2c5e7)},
+    {321, 239, 128, 4, false, UINT64_C(0x411a8f9ab86580db), UINT64_C(0x97fd4ce291381240)},
+    {320, 240, 64, 8, true, UINT64_C(0x2452baeeb4c9f4c9), UINT64_C(0x72b4e798846fc710)},
+    {640, 480, 128, 8, false, UINT64_C(0xdf1434e2398eac66), UINT64_C(0x8b9b9cbc98b9178c)},
 };
 #define GOLDEN ((int)(sizeof golden / sizeof *golden))
 
@@ -44,12 +44,13 @@ static uint64_t hash_pictures(const struct fixture *fixture)
     return hash;
 }
 
-/* All planes, and the integer fields of the obstacles: the last bit of their real numbers depends on the C library's sine. */
+/* All planes but the map, and the integer fields of the obstacles: the last bit of real numbers depends on the C library's
+ * sine, and where things lie in the map depends on them. */
 static uint64_t hash_frame(uint64_t hash, struct plx_frame *frame)
 {
     for (int id = 0; id < PLX_PLANE_COUNT; id++) {
         const struct plx_image plane = plx_pipeline_plane(frame, (enum plx_plane_id)id);
-        for (int y = 0; plane.data && y < plane.height; y++)
+        for (int y = 0; plane.data && id != PLX_PLANE_MAP && y < plane.height; y++)
             hash = hash_bytes(hash, plx_row(&plane, y), (size_t)plane.width * (size_t)plane.type);
     }
     for (uint32_t i = 0; i < frame->obstacle_count; i++)

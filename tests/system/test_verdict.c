@@ -15,10 +15,11 @@
 
 #define REACTION_MS 1500 /* for a slow machine; else the default would be stale now and then */
 
-/* The camera of the demonstration scene is 1.2 m high and looks 8 degrees down. Its nearest box stands about 3.2 m ahead. */
+/* As the camera of the demonstration scene stands. Its nearest box is about 3.2 m ahead. */
 #define MOUNTED                                                                                                                \
-    SMALL, "--set", "source.rate_hz=10", "--set", "mount.z_m=1.2", "--set", "mount.pitch_deg=8", "--set",                      \
-        "verdict.reaction_ms=1500", "--set", "verdict.stop_flags=frozen,late,no_frames", "--set", "verdict.slow_flags="
+    SMALL, "--set", "source.rate_hz=10", "--set", "mount.z_m=1", "--set", "mount.pitch_deg=5.73", "--set",                     \
+        "mount.roll_deg=0.86", "--set", "verdict.reaction_ms=1500", "--set", "verdict.stop_flags=frozen,late,no_frames",       \
+        "--set", "verdict.slow_flags="
 #define NEAR "{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}"
 #define FAR "{name: far, polygon: [[1.7, -0.5], [4.8, -0.5], [4.8, 0.5], [1.7, 0.5]], max_unknown: 0.6}"
 
@@ -59,6 +60,8 @@ static void a_free_zone_is_go_and_a_box_in_one_is_stop(void **state)
     assert_string_equal(verdict.name, "");
     assert_true(verdict.sequence > 0);
     const struct plx_frame frame = next_frame(client, START_MS);
+    assert_true(frame.mount.measured); /* the ground, and not the plane of the mount in its place */
+    assert_false(frame.health & (PLX_HEALTH_GROUND_LOST | PLX_HEALTH_CAMERA_MOVED));
     assert_true(frame.map.valid && frame.zone[0].points == 4 && frame.zone[1].points == 0);
     assert_string_equal(frame.zone[0].name, "near");
     plx_disconnect(client);

@@ -9,13 +9,10 @@
 #include "client/fetch.h"
 #include "core/base/clock.h"
 
-/* Time since AT_NS, a CLOCK_MONOTONIC time of FRAME, in CLOCK_BOOTTIME: the frame's time in suspend converts it, because
- * CLOCK_MONOTONIC stops in suspend. False if the numbers overflow. */
+/* Time since AT_NS, a CLOCK_MONOTONIC time of FRAME. False if the numbers overflow. */
 static bool time_since(const struct plx_frame *frame, int64_t at_ns, int64_t *ret_ns)
 {
-    int64_t boot_ns;
-    return !__builtin_add_overflow(at_ns, (int64_t)plx_fetch64(&frame->suspended_ns), &boot_ns) &&
-           !__builtin_sub_overflow(plx_boot_now_ns(), boot_ns, ret_ns);
+    return plx_time_since(at_ns, (int64_t)plx_fetch64(&frame->suspended_ns), ret_ns);
 }
 
 /* Time since the left capture time, negative where that is ahead of the clock. False if it is unknown. */

@@ -11,12 +11,11 @@
 static bool read_verdict(const struct plx_client *client, struct plx_verdict_now *ret_verdict)
 {
     struct plx_verdict_now verdict;
+    int64_t age;
     if (!plx_client_attached(client) || !plx_map_verdict(&client->map, &verdict))
         return false;
-    const int64_t now = plx_boot_now_ns(); /* counts the time in suspend too */
-    /* Unsigned: numbers of a damaged memory may overflow, and a capture in the future is no small age. */
-    const uint64_t age = (uint64_t)now - (uint64_t)verdict.capture_ns - (uint64_t)verdict.suspended_ns;
-    if (verdict.valid_ns <= 0 || age >= (uint64_t)verdict.valid_ns || verdict.verdict > PLX_VERDICT_GO)
+    if (!plx_time_since(verdict.capture_ns, verdict.suspended_ns, &age) || age < 0 || age >= verdict.valid_ns ||
+        verdict.verdict > PLX_VERDICT_GO)
         return false;
     *ret_verdict = verdict;
     return true;

@@ -3,6 +3,7 @@
 #ifndef PLX_CORE_BASE_CLOCK_H
 #define PLX_CORE_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -32,6 +33,15 @@ static inline int64_t plx_suspended_ns(void)
 {
     const int64_t before_ns = plx_now_ns(), boot_ns = plx_boot_now_ns(), after_ns = plx_now_ns();
     return before_ns <= boot_ns && boot_ns <= after_ns ? 0 : boot_ns - after_ns;
+}
+
+/* Time since AT_NS of CLOCK_MONOTONIC, in CLOCK_BOOTTIME, as CLOCK_MONOTONIC stops in suspend. SUSPENDED_NS: the time in
+ * suspend then; negative: it is ahead of the clock. False if the numbers overflow. */
+static inline bool plx_time_since(int64_t at_ns, int64_t suspended_ns, int64_t *ret_ns)
+{
+    int64_t boot_ns;
+    return !__builtin_add_overflow(at_ns, suspended_ns, &boot_ns) &&
+           !__builtin_sub_overflow(plx_boot_now_ns(), boot_ns, ret_ns);
 }
 
 /* Which pictures were captured before the last suspend. CLOCK_MONOTONIC, which dates them, stands still in suspend. After the

@@ -210,13 +210,14 @@ static uint8_t height_of(int mm)
     return (uint8_t)(height < 0 ? 0 : height > 255 ? 255 : height);
 }
 
-/* Whether RECORD is an obstacle that moves. */
-static bool moves(const struct plx_frame *frame, uint16_t record)
+/* Marks the records of obstacles that move. */
+static void find_moving(const struct plx_frame *frame, bool ret_moves[PLX_MAX_OBSTACLES + 1])
 {
-    for (uint32_t i = 0; record > 0 && i < frame->obstacle_count; i++)
-        if (frame->obstacle[i].label == record)
-            return frame->obstacle[i].moving;
-    return false;
+    memset(ret_moves, 0, (PLX_MAX_OBSTACLES + 1) * sizeof *ret_moves);
+    for (uint32_t i = 0; i < frame->obstacle_count; i++)
+        if (frame->obstacle[i].moving && frame->obstacle[i].label <= PLX_MAX_OBSTACLES)
+            ret_moves[frame->obstacle[i].label] = true;
+    ret_moves[0] = false; /* no record, and tracks that are lost */
 }
 
 static void see_thing(struct sight *sight, const struct plx_stixel *stixel, bool is_moving)
@@ -284,7 +285,9 @@ static void look(struct plx_local_map *map, const struct plx_frame *frame, const
         .height = (int)frame->height,
     };
     const struct plx_scan *columns = scan->data;
+    bool moves[PLX_MAX_OBSTACLES + 1];
 
+    find_moving(frame, moves);
     memset(map->sight, 0, sizeof map->sight);
     for (int row = 0; row < SIDE; row++)
         look_at_row(map, &view, columns, row);
@@ -294,7 +297,7 @@ static void look(struct plx_local_map *map, const struct plx_frame *frame, const
     for (int x = 0; x < stixels->height; x++) {
         const struct plx_stixel *stixel = plx_row(stixels, x);
         for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
-            look_at_stixel(map, &view, &stixel[i], x, moves(frame, stixel[i].record));
+            look_at_stixel(map, &view, &stixel[i], x, stixel[i].record <= PLX_MAX_OBSTACLES && moves[stixel[i].record]);
     }
 }
 

@@ -202,27 +202,44 @@ static void the_command_says_it_by_its_exit_code(void **state)
     stop_daemon();
 }
 
-/* --watch prints a line for each change. */
+/* Waits until what COMMAND has written holds WORDS. */
+static void wait_for_output(const struct command *command, const char *words)
+{
+    const int64_t begin_ms = now_ms();
+    char text[4096];
+
+    for (;;) {
+        const ssize_t bytes = pread(fileno(command->file[0]), text, sizeof text - 1, 0);
+        assert_true(bytes >= 0);
+        text[bytes] = '\0';
+        if (strstr(text, words))
+            return;
+        if (is_late(begin_ms, START_MS))
+            fail_msg("expected \"%s\" of the command, which said: %s", words, text);
+        usleep(2000);
+    }
+}
+
+/* --watch prints a line for each change, and finds a service that starts later. */
 static void the_command_watches(void **state)
 {
     (void)state;
+    static const char none[] = "stop: the newest verdict is too old, the service is not there\n";
     const char *const args[] = {"verdict", "--socket", daemon_.socket, "--watch", NULL};
     struct command command;
+    command_begin(&command, args, 0);
+    wait_for_output(&command, none);
     daemon_start(&daemon_, near_args);
     struct plx_client *client = connect_client();
     wait_for(client, PLX_VERDICT_GO, 0);
-    command_begin(&command, args, 0);
-    const int64_t begin_ms = now_ms();
-    while (ftell(command.file[0]) < 3 && lseek(fileno(command.file[0]), 0, SEEK_END) < 3 && !is_late(begin_ms, START_MS))
-        usleep(2000);
+    wait_for_output(&command, "\ngo\n");
     kill_service();
     wait_for(client, PLX_VERDICT_STOP, PLX_REASON_NO_SERVICE);
-    while (lseek(fileno(command.file[0]), 0, SEEK_END) < 30 && !is_late(begin_ms, START_MS))
-        usleep(2000);
+    wait_for_output(&command, "\ngo\nstop: ");
     kill(command.pid, SIGINT);
     command_end(&command);
     assert_int_equal(command.code, 3);
-    assert_int_equal(strncmp(command.out, "go\nstop: ", 9), 0);
+    assert_int_equal(strncmp(command.out, none, strlen(none)), 0);
     command_free(&command);
     plx_disconnect(client);
 }

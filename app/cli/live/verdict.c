@@ -19,7 +19,9 @@
 static const char program[] = "parallax verdict";
 
 struct request {
+    const char *socket;
     bool watch, json;
+    struct plx_client *client; /* NULL while there is no service */
 };
 
 static int exit_code(uint32_t verdict)
@@ -51,28 +53,38 @@ static void pause_look(void)
     nanosleep(&pause, NULL);
 }
 
-/* The first verdict: where there is none yet, the service may have begun a moment ago. */
-static struct plx_verdict_now first_verdict(struct plx_client *client)
+/* The verdict now. A service that starts later is found. */
+static struct plx_verdict_now look(struct request *request)
 {
-    const int64_t until = plx_now_ns() + FIRST_NS;
     struct plx_verdict_now verdict;
 
-    plx_verdict(client, &verdict);
+    if (!request->client)
+        plx_connect(request->socket, &request->client);
+    plx_verdict(request->client, &verdict);
+    return verdict;
+}
+
+/* The first verdict: where there is none yet, the service may have begun a moment ago. */
+static struct plx_verdict_now first_verdict(struct request *request)
+{
+    const int64_t until = plx_now_ns() + FIRST_NS;
+    struct plx_verdict_now verdict = look(request);
+
     while (verdict.reasons & PLX_REASON_STALE && plx_now_ns() < until && !plx_stopped()) {
         pause_look();
-        plx_verdict(client, &verdict);
+        verdict = look(request);
     }
     return verdict;
 }
 
-static int judge(struct plx_client *client, const struct request *request)
+static int judge(struct request *request)
 {
-    struct plx_verdict_now shown = first_verdict(client), verdict;
+    struct plx_verdict_now shown = first_verdict(request);
 
     print(&shown, request->json);
     while (request->watch && !plx_stopped() && plx_exit_flush_output()) {
         pause_look();
-        plx_verdict(client, &verdict);
+        const struct plx_verdict_now verdict = look(request);
         if (!is_same(&verdict, &shown))
             print(&verdict, request->json);
         shown = verdict;
@@ -82,10 +94,9 @@ static int judge(struct plx_client *client, const struct request *request)
 
 int plx_command_verdict(int argc, char **argv)
 {
-    const char *socket = NULL;
-    struct request request = {.watch = false};
+    struct request request = {.socket = NULL};
     const struct plx_option options[] = {
-        PLX_SOCKET_OPTION(socket),
+        PLX_SOCKET_OPTION(request.socket),
         PLX_OPTION("watch", NULL, request.watch, "prints a line whenever the verdict changes, until Ctrl-C"),
         PLX_OPTION("json", NULL, request.json, "prints JSON, one object a line"),
         {0},
@@ -96,18 +107,17 @@ int plx_command_verdict(int argc, char **argv)
             "Prints whether the robot may go: go (exit code 0), slow (2) or stop (3), and why, by the zones and checks of the "
             "configuration. Without a service, or when its verdict is too old, it is stop. Nothing of this is certified.",
         .option = options};
-    struct plx_client *client = NULL;
 
     plx_parse_command_line(&line, argc, argv, NULL);
     plx_stop_on_signals();
     plx_exit_allow_closed_pipe();
-    const int result = request.watch ? plx_connect_wait(socket, 0, &client) : plx_connect(socket, &client);
+    const int result = plx_connect(request.socket, &request.client);
     if (result < 0 && result != PLX_ERR_NOT_FOUND && result != PLX_ERR_TIMEOUT) {
-        const struct plx_connection connection = {.command = program, .socket = plx_socket_path(socket)};
+        const struct plx_connection connection = {.command = program, .socket = plx_socket_path(request.socket)};
         plx_connection_fail(&connection, result);
         return PLX_EXIT_STOP;
     }
-    const int code = judge(client, &request);
-    plx_disconnect(client);
+    const int code = judge(&request);
+    plx_disconnect(request.client);
     return code;
 }

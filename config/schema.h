@@ -67,8 +67,8 @@ void plx_match_preset_apply(struct plx_match *match, enum plx_match_preset prese
 /* The preset from which MATCH differs in the fewest keys, without the size of the search; default where both are as near. */
 enum plx_match_preset plx_match_preset_of(const struct plx_match *match);
 
-#define PLX_VALUE_TEXT                                                                                                         \
-    16384 /* bytes: holds any value as text (a path of 4095 quotes, escaped; 16 zones), and any description */
+/* Bytes that hold any value as text (a path of 4095 quotes, escaped; 16 zones), and any description. */
+#define PLX_VALUE_TEXT 16384
 
 /* What a user wrote: one item, or several where a list was written. */
 struct plx_written {

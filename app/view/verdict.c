@@ -88,6 +88,8 @@ cJSON *plx_map_json(const struct plx_map_info *map)
         return cJSON_CreateNull();
     cJSON *item = cJSON_CreateObject();
     cJSON_AddBoolToObject(item, "remembers", map->remembers != 0);
+    cJSON_AddNumberToObject(item, "origin_x", map->origin_x);
+    cJSON_AddNumberToObject(item, "origin_y", map->origin_y);
     cJSON_AddItemToObject(item, "x_m", plx_json_number(map->x_m, 3));
     cJSON_AddItemToObject(item, "y_m", plx_json_number(map->y_m, 3));
     cJSON_AddItemToObject(item, "yaw_rad", plx_json_number(map->yaw_rad, 4));

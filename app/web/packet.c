@@ -14,7 +14,7 @@
 #define ALIGNED(BYTES) (((size_t)(BYTES) + 7) & ~(size_t)7)
 #define INVALID_BYTE 255 /* of a disparity of 8 bits; 254 is the largest one */
 
-const char *const plx_web_plane_names[PLX_WEB_PLANES] = {"left", "right", "disparity", "scan", "histogram"};
+const char *const plx_web_plane_names[PLX_WEB_PLANES] = {"left", "right", "disparity", "scan", "histogram", "map"};
 
 /* A plane as it is sent. */
 struct plane {
@@ -28,8 +28,8 @@ struct plane {
 
 struct plx_web_encoder {
     tjhandle jpeg;
-    uint8_t *reduced; /* disparity of 8 bits */
-    size_t reduced_bytes;
+    uint8_t *packed; /* what zlib is to compress, without gaps */
+    size_t packed_bytes;
 };
 
 int plx_web_encoder_create(struct plx_web_encoder **ret_encoder)
@@ -50,7 +50,7 @@ void plx_web_encoder_destroy(struct plx_web_encoder *encoder)
     if (!encoder)
         return;
     tjDestroy(encoder->jpeg);
-    free(encoder->reduced);
+    free(encoder->packed);
     free(encoder);
 }
 
@@ -84,26 +84,48 @@ static void reduce(const struct plane *plane, uint32_t range, uint8_t *ret_pixel
     }
 }
 
+static int reserve(struct plx_web_encoder *encoder, size_t bytes)
+{
+    if (encoder->packed_bytes >= bytes)
+        return 0;
+    uint8_t *larger = realloc(encoder->packed, bytes);
+    if (!larger)
+        return PLX_ERR_NOMEM;
+    encoder->packed = larger;
+    encoder->packed_bytes = bytes;
+    return 0;
+}
+
+static int deflate_packed(const struct plx_web_encoder *encoder, size_t packed_bytes, struct plane *plane)
+{
+    uLongf bytes = compressBound(packed_bytes);
+    plane->owned = malloc(bytes);
+    if (!plane->owned || compress2(plane->owned, &bytes, encoder->packed, packed_bytes, Z_BEST_SPEED) != Z_OK)
+        return PLX_ERR_NOMEM;
+    as_piece(plane, "deflate", plane->owned, bytes);
+    return 0;
+}
+
 static int compress_disparity(struct plx_web_encoder *encoder, uint32_t range, struct plane *plane)
 {
     const uint32_t width = (plane->width + 1) / 2, height = (plane->height + 1) / 2;
     const size_t pixels = (size_t)width * height;
-    if (encoder->reduced_bytes < pixels) {
-        uint8_t *larger = realloc(encoder->reduced, pixels);
-        if (!larger)
-            return PLX_ERR_NOMEM;
-        encoder->reduced = larger;
-        encoder->reduced_bytes = pixels;
-    }
-    reduce(plane, range, encoder->reduced);
-    uLongf bytes = compressBound(pixels);
-    plane->owned = malloc(bytes);
-    if (!plane->owned || compress2(plane->owned, &bytes, encoder->reduced, pixels, Z_BEST_SPEED) != Z_OK)
+    if (reserve(encoder, pixels) < 0)
         return PLX_ERR_NOMEM;
+    reduce(plane, range, encoder->packed);
     plane->width = width;
     plane->height = height;
-    as_piece(plane, "deflate", plane->owned, bytes);
-    return 0;
+    return deflate_packed(encoder, pixels, plane);
+}
+
+static int compress_map(struct plx_web_encoder *encoder, struct plane *plane)
+{
+    const size_t bytes = plane->bytes_per_row * plane->rows;
+    if (reserve(encoder, bytes) < 0)
+        return PLX_ERR_NOMEM;
+    for (size_t row = 0; row < plane->rows; row++)
+        memcpy(encoder->packed + row * plane->bytes_per_row, plane->row + row * plane->pitch, plane->bytes_per_row);
+    return deflate_packed(encoder, bytes, plane);
 }
 
 /* The whole picture of both eyes: of the rows of PLX_PLANE_HISTOGRAM the first of each. */
@@ -121,11 +143,8 @@ static int fill_plane(struct plx_web_encoder *encoder, const struct plx_frame *f
     static const struct {
         enum plx_plane_id id;
         const char *form;
-    } source[PLX_WEB_PLANES] = {{PLX_PLANE_LEFT, "u8"},
-                                {PLX_PLANE_RIGHT, "u8"},
-                                {PLX_PLANE_DISPARITY, "u16"},
-                                {PLX_PLANE_SCAN, "u16"},
-                                {PLX_PLANE_HISTOGRAM, "u32"}};
+    } source[PLX_WEB_PLANES] = {{PLX_PLANE_LEFT, "u8"},  {PLX_PLANE_RIGHT, "u8"},      {PLX_PLANE_DISPARITY, "u16"},
+                                {PLX_PLANE_SCAN, "u16"}, {PLX_PLANE_HISTOGRAM, "u32"}, {PLX_PLANE_MAP, "u8"}};
     const struct plx_plane *layout = &frame->plane[source[id].id];
     struct plane *plane = ret_plane;
     if (layout->width == 0)
@@ -145,6 +164,8 @@ static int fill_plane(struct plx_web_encoder *encoder, const struct plx_frame *f
         result = compress_picture(encoder, plane);
     else if (compact && id == PLX_WEB_DISPARITY)
         result = compress_disparity(encoder, frame->disparities * PLX_DISPARITY_ONE, plane);
+    else if (compact && id == PLX_WEB_MAP)
+        result = compress_map(encoder, plane);
     else
         plane->bytes = plane->bytes_per_row * plane->rows;
     return result < 0 ? result : 1;

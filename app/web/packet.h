@@ -8,8 +8,10 @@
  * Forms: "u8", "u16", "u32" (rows without gaps), "jpeg" (grey), "deflate" (zlib, of u8). Planes:
  *   left, right  the pictures
  *   disparity    as PLX_PLANE_DISPARITY; of form deflate every second pixel of every second row, 0 to 254 for the searched
- * range, 255 where it is invalid scan         struct plx_scan of the columns, as 4 x u16 histogram    256 bins of the left
- * picture, 256 of the right one
+ *                range, 255 where it is invalid
+ *   scan         struct plx_scan of the columns, as 4 x u16
+ *   histogram    256 bins of the left picture, 256 of the right one
+ *   map          struct plx_cell of the cells, as 4 x u8
  */
 #ifndef PLX_APP_WEB_PACKET_H
 #define PLX_APP_WEB_PACKET_H
@@ -20,7 +22,15 @@
 #include "app/view/status.h"
 #include "app/web/buffer.h"
 
-enum plx_web_plane { PLX_WEB_LEFT, PLX_WEB_RIGHT, PLX_WEB_DISPARITY, PLX_WEB_SCAN, PLX_WEB_HISTOGRAM, PLX_WEB_PLANES };
+enum plx_web_plane {
+    PLX_WEB_LEFT,
+    PLX_WEB_RIGHT,
+    PLX_WEB_DISPARITY,
+    PLX_WEB_SCAN,
+    PLX_WEB_HISTOGRAM,
+    PLX_WEB_MAP,
+    PLX_WEB_PLANES
+};
 
 extern const char *const plx_web_plane_names[PLX_WEB_PLANES];
 

@@ -109,6 +109,22 @@ Promise.all([import("/pictures.js"), import("/top.js"), import("/panel.js")]).th
   done([seen, read(above.canvas, inTop), caption, [drop, { ahead_m: null, x_px: null, width_px: 0 }, null].map(said)]);
 });
 """
+# Draws the map and the zones of STATUS from above; CELLS: base64 of 200 x 200 cells. Returns the wanted pixels.
+MAP = """
+const [status, cells, points, done] = arguments;
+import("/top.js").then(top => {
+  const figure = document.createElement("figure"), data = Uint8Array.from(atob(cells), each => each.charCodeAt(0));
+  figure.innerHTML = "<canvas></canvas>";
+  document.body.append(figure); // for the page's colours
+  const above = new top.Top(figure);
+  above.canvas.style.width = "320px";
+  above.drawGrid = () => {}; // its circles would lie over the cells
+  above.draw({ map: { width: 200, height: 200, data }, status });
+  figure.remove();
+  const { data: drawn, width } = above.canvas.getContext("2d").getImageData(0, 0, above.canvas.width, above.canvas.height);
+  done(points.map(([x, y]) => [...drawn.subarray(4 * (y * width + x), 4 * (y * width + x) + 4)]));
+});
+"""
 # Draws the arrows of the rows' drift into an empty picture; returns its overlay as base64 of RGBA, and the caption.
 ARROWS = """
 const [drift, done] = arguments;
@@ -270,6 +286,52 @@ class Page(Web):
         self.assertNotEqual(top[2], white)
         self.assertIn("white line: drop 3.0 m ahead", caption)
         self.assertEqual(words, ["drop 3.0 m ahead", "no drop is seen", "drops: unknown"])
+        self.assertEqual(self.console(), [])
+
+    def test_the_map_zones_and_the_verdict_are_shown(self):
+        mount = "mount.z_m=1.2", "mount.pitch_deg=8"  # of the demonstration scene; its nearest box stands about 3.2 m ahead
+        slow_machine = "verdict.reaction_ms=1500", "verdict.stop_flags=frozen,late,no_frames", "verdict.slow_flags="
+        near = "{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}"
+        far = "{name: far, polygon: [[1.7, -0.5], [4.8, -0.5], [4.8, 0.5], [1.7, 0.5]], max_unknown: 0.6}"
+        self.open(*mount, *slow_machine, f"zones=[{near}]")
+        self.until(lambda: self.text("verdict") == "GO")
+        kill(self.web)
+        self.until(lambda: self.text("verdict") == "UNKNOWN no connection")  # never the last word
+        kill(self.daemon)
+        self.open(*mount, *slow_machine, f"zones=[{near}, {far}]")
+        self.until(lambda: re.fullmatch(r"STOP .*occupied.*, zone far, nearest [23]\.\d\d m", self.text("verdict")))
+        self.browser.save_screenshot(str(SCREENSHOTS / "map.png"))
+        kill(self.daemon)
+        self.open(*mount)
+        self.assertFalse(self.browser.find_element(By.ID, "verdict").is_displayed())
+
+    def test_the_map_and_zones_lie_where_they_are(self):
+        """Cells and a zone around points of the robot's base, of a robot and a camera that are turned, in an otherwise empty top view."""
+        self.open()
+        for x_m, y_m, robot_yaw, camera in ((0, 0, 0, None), (1.3, -2.1, 0.6, {"x_m": 0.3, "y_m": -0.2, "yaw_rad": -0.4})):
+            points = (2.5, 0.5), (4, -1), (3, 1.5)  # free, occupied, drop
+            cells, origin = numpy.zeros((200, 200, 4), numpy.uint8), (numpy.array([x_m, y_m]) // 0.05 - 100).astype(int)
+            cosine, sine = numpy.cos(robot_yaw), numpy.sin(robot_yaw)
+            for kind, (x, y) in enumerate(points, 1):
+                at = numpy.array([x_m + cosine * x - sine * y, y_m + sine * x + cosine * y])
+                column, row = (at // 0.05).astype(int) - origin
+                cells[row - 2:row + 3, column - 2:column + 3] = kind, 0, 0, 0
+            cx, cy, yaw = (camera or {"x_m": 0, "y_m": 0, "yaw_rad": 0}).values()
+            seen = []
+            for x, y in (*points, (2, -1), (1, 2)):  # unknown, and the middle of the zone's first side
+                ahead = numpy.cos(yaw) * (x - cx) + numpy.sin(yaw) * (y - cy)
+                left = numpy.cos(yaw) * (y - cy) - numpy.sin(yaw) * (x - cx)
+                seen.append((160 - 22.56 * left, 232.8 - 22.56 * ahead))  # the top view is 320 x 240 px, the camera at 160, 232.8
+            zone = {"name": "", "polygon_m": [[0.5, 2], [1.5, 2], [1.5, 3], [0.5, 3]], "active": True, "verdict": "go"}
+            status = {"mount": camera, "zones": [zone], "map": {"origin_x": int(origin[0]), "origin_y": int(origin[1]), "x_m": x_m, "y_m": y_m,
+                                                                "yaw_rad": robot_yaw}}
+            free, occupied, drop, unknown, side = self.browser.execute_async_script(
+                MAP, status, base64.b64encode(cells).decode(), [(int(x), int(y)) for x, y in seen])
+            self.assertEqual(free.index(max(free[:3])), 1)  # green
+            self.assertEqual(occupied.index(max(occupied[:3])), 0)  # red
+            self.assertEqual(drop.index(max(drop[:3])), 2)  # violet
+            self.assertEqual(unknown, [0] * 4)
+            self.assertEqual((side.index(max(side[:3])), side[3] > 100), (1, True))  # green, and no cell
         self.assertEqual(self.console(), [])
 
     def test_arrows_show_the_rows_20_times_as_long(self):

@@ -17,6 +17,7 @@ import unittest
 import zlib
 
 import numpy
+import parallax_stereo
 import websocket
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
@@ -41,6 +42,17 @@ class Frames(Web):
             self.assertEqual([each["track"] for each in header["status"]["obstacles"]],
                              [each.track for each in sorted(frame.obstacles, key=lambda each: each.nearest_m) if each.status != "lost"])
             self.assertLess(abs(header["stamp_ms"] / 1000 - time.time()), 10)
+
+    def test_the_map_is_that_of_the_service(self):
+        self.start_daemon("mount.z_m=1.2", "mount.pitch_deg=8")
+        self.start_web()
+        collector, plain, compact = self.collect(), self.viewer("map"), self.viewer("map", compact=True)
+        for client, unpacked in ((plain, bytes), (compact, zlib.decompress)):
+            header, planes, frame = self.frame_and_truth(client, collector)
+            self.assertEqual(unpacked(planes["map"]), frame.map.tobytes())
+            self.assertTrue((frame.map["kind"] == parallax_stereo.CellKind.FREE).any())
+            place = header["status"]["map"]
+            self.assertEqual((place["origin_x"], place["origin_y"]), (frame.local_map.origin_x, frame.local_map.origin_y))
 
     def test_compact_frames_show_the_same_in_fewer_bytes(self):
         self.start_daemon("source.width=640", "source.height=480", "source.rate_hz=60")

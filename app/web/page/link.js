@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The socket: frames and the service's state, for as long as the page is open. A frame is
-//   { status, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram }.
+//   { status, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram, map }.
 
 const RETRY_MS = 1000;
 const PINGS = 8; // quickly after one another, for a first idea of the server's clock
@@ -31,7 +31,7 @@ async function decodePlane(plane, buffer, base, status) {
     }
     case "deflate": {
       const small = await inflate(new Uint8Array(buffer, at, plane.bytes));
-      return { width, height, step: 2, data: widened(small, status.disparities) };
+      return plane.name === "map" ? { width, height, data: small } : { width, height, step: 2, data: widened(small, status.disparities) };
     }
   }
   throw new Error(`a plane of unknown form ${plane.form}`);
@@ -43,7 +43,7 @@ async function decode(buffer) {
   const base = (4 + length + 7) & ~7;
   const frame = { status: header.status, stampMs: header.stamp_ms, delayMs: header.delay_ms };
   await Promise.all(header.planes.map(async plane => {
-    // The scan has four numbers for each column.
+    // The scan has four numbers for each column, the map for each cell.
     frame[plane.name] = await decodePlane(plane, buffer, base, header.status);
   }));
   return frame;

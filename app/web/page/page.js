@@ -5,18 +5,19 @@ import { Picture, Depth, Cameras } from "./pictures.js";
 import { Top } from "./top.js";
 import { Calibrating } from "./calibrating.js";
 import { Cloud } from "./cloud.js";
-import { Charts, element, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState } from "./panel.js";
+import { Charts, element, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState, showVerdict } from "./panel.js";
 
 // What each view draws, and the planes that it needs.
 const measure = point => link.send({ pixel: point });
 const drawers = {
   picture: { view: new Picture(element("picture"), measure), planes: ["left", "scan"] },
   depth: { view: new Depth(element("depth"), measure), planes: ["disparity"] },
-  top: { view: new Top(element("top")), planes: ["scan"] },
+  top: { view: new Top(element("top")), planes: ["scan", "map"] },
   cloud: { view: new Cloud(element("cloud")), planes: ["left", "disparity"] },
   cameras: { view: new Cameras(element("cameras")), planes: ["left", "right"] },
   calibrate: { view: new Calibrating(element("calibrate"), () => show("calibrate")), planes: ["left", "right"] },
 };
+const OPTIONAL = ["right", "scan", "map"]; // planes without which a view is drawn too
 const IN_ALL = ["picture", "depth", "top", "cloud"], RAW = ["picture", "cameras", "calibrate"]; // views without a calibration
 
 const charts = new Charts();
@@ -58,12 +59,13 @@ function drawFrame() {
   link.ack(frame.status.sequence);
   for (const name of open()) {
     const { view, planes } = drawers[name];
-    const isThere = planes.every(plane => frame[plane] || plane === "right" || plane === "scan");
+    const isThere = planes.every(plane => frame[plane] || OPTIONAL.includes(plane));
     if (isThere && (frame.status.calibration || RAW.includes(name))) view.draw(frame);
   }
   if (frame.histogram) showHistogram(frame.histogram);
   showObstacles(frame.status.obstacles);
   showDrop(frame.status.drop);
+  showVerdict(frame.status);
   setOld(false);
   if (page.unmeasured) measure(page.unmeasured);
   page.unmeasured = null;
@@ -84,6 +86,7 @@ function takeService(status) {
   page.rate = page.counted ? (page.frames - page.counted.frames) / (now - page.counted.time) : null;
   page.counted = { frames: page.frames, time: now };
   showState(status, true);
+  showVerdict(status);
   showFaults(status.health);
   showFigures(status, { rate: page.rate, ageMs: page.ageMs });
   charts.add(status, { rate: page.rate, ageMs: page.rate > 0 ? page.ageMs : null });
@@ -104,6 +107,7 @@ const link = new Link({
       showFiles();
     } else {
       showState({}, false);
+      showVerdict(null);
       setOld(true);
     }
   },

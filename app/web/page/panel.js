@@ -30,6 +30,20 @@ export function showState(status, connected) {
         .filter(Boolean).join("; ");
 }
 
+let hasZones = false; // as the newest frame has it
+
+// What the robot may do, once a frame has had zones. It stays when frames or the connection (null) go away: then it is not "go".
+export function showVerdict(status) {
+  const shown = element("verdict"), verdict = status?.verdict;
+  if (status?.zones) hasZones = status.zones.length > 0;
+  const words = verdict ? [...verdict.reasons.filter(name => name !== "fault"), ...verdict.faults].map(name => name.replaceAll("_", " ")) : ["no connection"];
+  if (verdict?.zone) words.push(`zone ${verdict.zone}`);
+  if (Number.isFinite(verdict?.distance_m)) words.push(`nearest ${verdict.distance_m.toFixed(2)} m`);
+  shown.hidden = !hasZones;
+  shown.dataset.verdict = shown.querySelector("b").textContent = verdict?.verdict ?? "unknown";
+  shown.querySelector("span").textContent = words.join(", ");
+}
+
 export function showFaults(health) {
   const items = health.map(name => {
     const item = document.createElement("li"), word = document.createElement("b"), todo = document.createElement("small");

@@ -5,6 +5,9 @@ import { COLUMN_WIDTH, NOTHING_FREE, colour, distanceColour, dropEdges, obstacle
 
 const KNOWN = 1; // of a column's flags
 const TAIL_S = 4;
+const CELL_M = 0.05, FREE = 1, OCCUPIED = 2, DROP = 3; // of the map; other cells are unknown
+const CELL_HEIGHT_M = 0.02, TALL_M = 1.9; // unit of a cell's top; from this height on, a cell is as red as can be
+const ZONE_COLOURS = { go: "--good", slow: "--warn", stop: "--bad" };
 
 function applied(pose, point) {
   const r = pose.rotation, t = pose.translation_m;
@@ -31,8 +34,27 @@ export function fromAbove(ground, point) {
   return groundAxes(ground).map(axis => axis[0] * point[0] + axis[1] * point[1] + axis[2] * point[2]);
 }
 
+// Where a point of the robot's base lies, seen from above: [x, z]. Without a mount the base is below the camera.
+export function fromBase(mount, x, y) {
+  const dx = x - (mount?.x_m ?? 0), dy = y - (mount?.y_m ?? 0), yaw = mount?.yaw_rad ?? 0;
+  return [Math.sin(yaw) * dx - Math.cos(yaw) * dy, Math.cos(yaw) * dx + Math.sin(yaw) * dy];
+}
+
+// Likewise of a point in axes of the map.
+export function fromMap(map, mount, x, y) {
+  const dx = x - map.x_m, dy = y - map.y_m, c = Math.cos(map.yaw_rad), s = Math.sin(map.yaw_rad);
+  return fromBase(mount, c * dx + s * dy, c * dy - s * dx);
+}
+
+function cellColour(kind, top) {
+  if (kind === FREE) return [40, 180, 90, 45];
+  if (kind === OCCUPIED) return [225, Math.round(150 * (1 - Math.min(top * CELL_HEIGHT_M / TALL_M, 1))), 50, 150];
+  return kind === DROP ? [150, 60, 220, 170] : [0, 0, 0, 0];
+}
+
 export class Top {
   constructor(figure) {
+    this.cells = document.createElement("canvas"); // the map, a pixel a cell
     this.canvas = figure.querySelector("canvas");
     this.rangeM = 10;
     this.tails = new Map(); // track -> [{time, point}], in axes of the start where the motion is known
@@ -55,8 +77,10 @@ export class Top {
     const scale = canvas.height * 0.94 / this.rangeM;
     const place = (x, z) => [canvas.width / 2 + x * scale, canvas.height * 0.97 - z * scale];
     context.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    if (frame.map && status.map) this.drawMap(context, place, frame);
     this.drawGrid(context, place, scale, style);
     if (frame.scan && status.calibration) this.drawScan(context, place, frame);
+    this.drawZones(context, place, status, style);
     this.drawObstacles(context, place, status, style);
     context.fillStyle = style.getPropertyValue("--accent");
     const [x, y] = place(0, 0), size = 6 * devicePixelRatio;
@@ -65,6 +89,34 @@ export class Top {
     context.lineTo(x + size, y + size);
     context.lineTo(x - size, y + size);
     context.fill();
+  }
+
+  drawMap(context, place, { map: { width, height, data }, status }) {
+    const { map, mount } = status, image = new ImageData(width, height);
+    for (let i = 0; i < width * height; i++) image.data.set(cellColour(data[4 * i], data[4 * i + 3]), 4 * i);
+    Object.assign(this.cells, { width, height });
+    this.cells.getContext("2d").putImageData(image, 0, 0);
+    const corner = (column, row) => place(...fromMap(map, mount, (map.origin_x + column) * CELL_M, (map.origin_y + row) * CELL_M));
+    const [x, y] = corner(0, 0), [columnX, columnY] = corner(1, 0), [rowX, rowY] = corner(0, 1);
+    context.save();
+    context.imageSmoothingEnabled = false;
+    context.transform(columnX - x, columnY - y, rowX - x, rowY - y, x, y);
+    context.drawImage(this.cells, 0, 0);
+    context.restore();
+  }
+
+  drawZones(context, place, { zones, mount }, style) {
+    for (const zone of zones ?? []) {
+      const points = zone.polygon_m.map(([x, y]) => place(...fromBase(mount, x, y)));
+      context.strokeStyle = context.fillStyle = style.getPropertyValue(zone.active ? ZONE_COLOURS[zone.verdict] : "--soft");
+      context.lineWidth = 2 * devicePixelRatio;
+      context.beginPath();
+      for (const point of points) context.lineTo(...point);
+      context.closePath();
+      context.stroke();
+      const [x, y] = points.reduce((highest, each) => each[1] < highest[1] ? each : highest);
+      context.fillText(zone.name, x + 4, y - 4);
+    }
   }
 
   drawGrid(context, place, scale, style) {

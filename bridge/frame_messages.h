@@ -71,6 +71,11 @@ int plx_message_scan(const struct plx_frame_messages *messages, struct ros_laser
  * drop is seen, but free ground ends before, or nothing is known. */
 int plx_message_drops(const struct plx_frame_messages *messages, struct ros_laser_scan *ret_scan);
 
+/* The ground around the robot, in frame parallax_scan: -1 unknown, 0 free, 100 occupied or a drop. The pose of the origin is
+ * that of the corner of cell [0][0]: rows run along y of the map, which is turned about up against the frame, and the ground is
+ * below it. NOT_FOUND: the frame has no map. */
+int plx_message_map(const struct plx_frame_messages *messages, struct ros_occupancy_grid *ret_map);
+
 /* The obstacles that are seen in this frame: id = track, class "obstacle", score = confidence. */
 void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles);
 

@@ -6,6 +6,7 @@
     _Generic((value),                       \
         bool: PLX_CDR_BOOL,                 \
         uint8_t: PLX_CDR_UINT8,             \
+        int8_t: PLX_CDR_INT8,               \
         int32_t: PLX_CDR_INT32,             \
         uint32_t: PLX_CDR_UINT32,           \
         float: PLX_CDR_FLOAT32,             \
@@ -215,6 +216,16 @@ FIELDS(ros_odometry) = {MESSAGE(ros_odometry, header, ros_header_type), ONE(ros_
                         MESSAGE(ros_odometry, twist, ros_twist_with_covariance_type)};
 TYPE(ros_odometry, "nav_msgs/msg/Odometry", "RIHS01_3cc97dc7fb7502f8714462c526d369e35b603cfc34d946e3f2eda2766dfec6e0");
 
+FIELDS(ros_map_meta_data) = {MESSAGE(ros_map_meta_data, map_load_time, ros_time_type), ONE(ros_map_meta_data, resolution),
+                             ONE(ros_map_meta_data, width), ONE(ros_map_meta_data, height),
+                             MESSAGE(ros_map_meta_data, origin, ros_pose_type)};
+static TYPE(ros_map_meta_data, "nav_msgs/msg/MapMetaData", NULL);
+
+FIELDS(ros_occupancy_grid) = {MESSAGE(ros_occupancy_grid, header, ros_header_type),
+                              MESSAGE(ros_occupancy_grid, info, ros_map_meta_data_type), SEQUENCE(ros_occupancy_grid, data)};
+TYPE(ros_occupancy_grid, "nav_msgs/msg/OccupancyGrid",
+     "RIHS01_8d348150c12913a31ee0ec170fbf25089e4745d17035792a1ba94d6f0bc0cfc7");
+
 FIELDS(ros_key_value) = {ONE(ros_key_value, key), ONE(ros_key_value, value)};
 static TYPE(ros_key_value, "diagnostic_msgs/msg/KeyValue", NULL);
 
@@ -231,15 +242,7 @@ TYPE(ros_diagnostic_array, "diagnostic_msgs/msg/DiagnosticArray",
      "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e");
 
 const struct plx_cdr_type *const ros_message_types[] = {
-    &ros_camera_info_type,
-    &ros_detection_3d_array_type,
-    &ros_diagnostic_array_type,
-    &ros_disparity_image_type,
-    &ros_image_type,
-    &ros_laser_scan_type,
-    &ros_marker_array_type,
-    &ros_odometry_type,
-    &ros_point_cloud2_type,
-    &ros_tf_message_type,
-    NULL,
+    &ros_camera_info_type, &ros_detection_3d_array_type, &ros_diagnostic_array_type, &ros_disparity_image_type,
+    &ros_image_type,       &ros_laser_scan_type,         &ros_marker_array_type,     &ros_occupancy_grid_type,
+    &ros_odometry_type,    &ros_point_cloud2_type,       &ros_tf_message_type,       NULL,
 };

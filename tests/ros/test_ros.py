@@ -40,6 +40,7 @@ FRAME_TOPICS = {
     "points_obstacles": "sensor_msgs/msg/PointCloud2",
     "scan": "sensor_msgs/msg/LaserScan",
     "drops": "sensor_msgs/msg/LaserScan",
+    "map": "nav_msgs/msg/OccupancyGrid",
     "obstacles": "vision_msgs/msg/Detection3DArray",
     "obstacles_markers": "visualization_msgs/msg/MarkerArray",
     "odom": "nav_msgs/msg/Odometry",
@@ -94,7 +95,7 @@ class Ros(Programs):
 
 class Topics(Ros):
     def test_every_topic_of_a_frame(self):
-        self.start_daemon()
+        self.start_daemon("mount.z_m=1.2", "mount.pitch_deg=8")
         ros = self.start_ros()
         topics = {f"/parallax/{name}": (kind, dds.RELIABLE) for name, kind in FRAME_TOPICS.items()}
         topics["/tf"] = ("tf2_msgs/msg/TFMessage", dds.RELIABLE)
@@ -110,7 +111,7 @@ class Topics(Ros):
         self.assertLess(abs(stamp[0] - time.time()), 60)
         for name, message in frame.items():
             self.assertEqual(dds.header_of(message).frame_id,
-                             {"scan": "parallax_scan", "drops": "parallax_scan", "odom": "odom", "frame_info": ""}.get(name, "parallax_left_optical_frame"), name)
+                             {"scan": "parallax_scan", "drops": "parallax_scan", "map": "parallax_scan", "odom": "odom", "frame_info": ""}.get(name, "parallax_left_optical_frame"), name)
         left, depth = frame["left/image_rect"], frame["depth/image_rect"]
         self.assertEqual((left.width, left.height, left.step, left.encoding, len(left.data)), (320, 240, 320, "mono8", 320 * 240))
         self.assertEqual((depth.encoding, len(depth.data)), ("32FC1", 4 * 320 * 240))
@@ -122,6 +123,10 @@ class Topics(Ros):
         self.assertTrue(any(0.3 < each < 10 for each in frame["scan"].ranges))
         self.assertEqual(len(frame["drops"].ranges), len(frame["scan"].ranges))
         self.assertFalse(any(map(math.isfinite, frame["drops"].ranges)))  # the scene has none
+        grid, cells = frame["map"].info, list(frame["map"].data)
+        self.assertEqual((grid.width, grid.height, len(cells), round(grid.resolution, 6)), (200, 200, 40000, 0.05))
+        self.assertEqual(set(cells), {-1, 0, 100})
+        self.assertAlmostEqual(grid.origin.position.z, -1.2, 1)
         disparity = frame["disparity"]
         self.assertAlmostEqual(disparity.f * disparity.t, -frame["right/camera_info"].p[3], 4)
         self.assertEqual(got["/tf"][0].transforms[0].child_frame_id, "parallax_scan")

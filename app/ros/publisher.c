@@ -30,6 +30,7 @@ SAME(ros_occupancy_grid, nav_msgs_msg_dds__OccupancyGrid_);
 SAME(ros_odometry, nav_msgs_msg_dds__Odometry_);
 SAME(ros_point_cloud2, sensor_msgs_msg_dds__PointCloud2_);
 SAME(ros_point_field, sensor_msgs_msg_dds__PointField_);
+SAME(ros_string, std_msgs_msg_dds__String_);
 SAME(ros_tf_message, tf2_msgs_msg_dds__TFMessage_);
 SAME(ros_transform_stamped, geometry_msgs_msg_dds__TransformStamped_);
 
@@ -47,6 +48,7 @@ static const struct {
     {&ros_occupancy_grid_type, &nav_msgs_msg_dds__OccupancyGrid__desc},
     {&ros_odometry_type, &nav_msgs_msg_dds__Odometry__desc},
     {&ros_point_cloud2_type, &sensor_msgs_msg_dds__PointCloud2__desc},
+    {&ros_string_type, &std_msgs_msg_dds__String__desc},
     {&ros_tf_message_type, &tf2_msgs_msg_dds__TFMessage__desc},
 };
 

@@ -51,6 +51,9 @@ static TYPE(ros_duration, "builtin_interfaces/msg/Duration", NULL);
 FIELDS(ros_header) = {MESSAGE(ros_header, stamp, ros_time_type), ONE(ros_header, frame_id)};
 static TYPE(ros_header, "std_msgs/msg/Header", NULL);
 
+FIELDS(ros_string) = {ONE(ros_string, data)};
+TYPE(ros_string, "std_msgs/msg/String", "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18");
+
 FIELDS(ros_color) = {ONE(ros_color, r), ONE(ros_color, g), ONE(ros_color, b), ONE(ros_color, a)};
 static TYPE(ros_color, "std_msgs/msg/ColorRGBA", NULL);
 
@@ -242,7 +245,17 @@ TYPE(ros_diagnostic_array, "diagnostic_msgs/msg/DiagnosticArray",
      "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e");
 
 const struct plx_cdr_type *const ros_message_types[] = {
-    &ros_camera_info_type, &ros_detection_3d_array_type, &ros_diagnostic_array_type, &ros_disparity_image_type,
-    &ros_image_type,       &ros_laser_scan_type,         &ros_marker_array_type,     &ros_occupancy_grid_type,
-    &ros_odometry_type,    &ros_point_cloud2_type,       &ros_tf_message_type,       NULL,
+    &ros_camera_info_type,
+    &ros_detection_3d_array_type,
+    &ros_diagnostic_array_type,
+    &ros_disparity_image_type,
+    &ros_image_type,
+    &ros_laser_scan_type,
+    &ros_marker_array_type,
+    &ros_occupancy_grid_type,
+    &ros_odometry_type,
+    &ros_point_cloud2_type,
+    &ros_string_type,
+    &ros_tf_message_type,
+    NULL,
 };

@@ -21,7 +21,7 @@ except ImportError as missing:
     print(f"skipped: {missing}; ./dev setup --all installs it")
     sys.exit(SKIPPED)
 
-TOPICS = "left,right,disparity,depth,points,points_obstacles,scan,drops,map,obstacles,markers,odom,frame_info,tf,diagnostics"
+TOPICS = "left,right,disparity,depth,points,points_obstacles,scan,drops,map,verdict,obstacles,markers,odom,frame_info,tf,diagnostics"
 PAIRS = 10
 
 
@@ -90,7 +90,7 @@ class Recording(unittest.TestCase):
             decoded.sort(key=lambda each: each[:2])
             others.sort(key=lambda each: each[:2])
             self.assertEqual([each[:2] for each in decoded], [each[:2] for each in others])
-            self.assertEqual(len({topic for topic, *_ in decoded}), 19)
+            self.assertEqual(len({topic for topic, *_ in decoded}), 20)
             self.assertGreaterEqual(len(decoded), 15 * PAIRS)
             for (topic, _, data, content), (_, _, other_data, other) in zip(decoded, others):
                 self.assertEqual(data, bytes(other_data))

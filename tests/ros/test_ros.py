@@ -132,6 +132,29 @@ class Topics(Ros):
         self.assertEqual(got["/tf"][0].transforms[0].child_frame_id, "parallax_scan")
         self.assertEqual([each.name for each in got["/diagnostics"][-1].status], ["parallax: service", "parallax: calibration drift"])
 
+    def read_verdicts(self, *settings):
+        """The first words, and the values of a frame's info, of a service whose zone holds a box or nothing."""
+        self.start_daemon("mount.z_m=1.2", "mount.pitch_deg=8", "source.rate_hz=10", *settings)
+        self.start_ros()
+        reader = dds.Listener(DOMAIN, STRUCTURES, {"/parallax/verdict": ("std_msgs/msg/String", dds.RELIABLE),
+                                                   "/parallax/frame_info": (FRAME_TOPICS["frame_info"], dds.RELIABLE)})
+        self.assertTrue(reader.wait_for(10, WAIT_S))
+        return ([each.data for each in reader.messages["/parallax/verdict"]],
+                {each.key: each.value for each in reader.messages["/parallax/frame_info"][-1].status[0].values})
+
+    def test_the_verdict_is_a_word(self):
+        """Ahead of the robot it is free up to 3.2 m."""
+        words, values = self.read_verdicts("verdict.reaction_ms=1500", "verdict.stop_flags=frozen", "verdict.slow_flags=",
+                                           "zones=[{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}]")
+        self.assertEqual((words[-1], values["verdict"], values["reasons"]), ("go", "go", ""), words)
+
+    def test_a_verdict_that_is_too_old_is_stop(self):
+        """No frame is computed within 1 ms."""
+        words, values = self.read_verdicts("verdict.reaction_ms=1", "verdict.stop_flags=frozen", "verdict.slow_flags=",
+                                           "zones=[{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}]")
+        self.assertEqual(set(words), {"stop"})
+        self.assertEqual((values["verdict"], values["reasons"].split()[-1]), ("stop", "stale"))
+
     def test_the_static_transform_comes_to_those_who_come_late(self):
         self.start_daemon()
         self.start_ros()

@@ -18,7 +18,8 @@
 #define DISPARITIES 64
 
 struct contents {
-    int images, depths, infos, disparities, clouds, scans, maps, markers, obstacles, odometry, frame_infos; /* messages */
+    int images, depths, infos, disparities, clouds, scans, maps, verdicts, markers, obstacles, odometry,
+        frame_infos; /* messages */
     int transforms, static_transforms, diagnostics;
     uint64_t first_ns, last_ns;
     bool cut;
@@ -84,6 +85,7 @@ static void check_message(const struct plx_mcap_message *message, struct content
         struct ros_point_cloud2 cloud;
         struct ros_laser_scan scan;
         struct ros_occupancy_grid map;
+        struct ros_string verdict;
         struct ros_marker_array markers;
         struct ros_detection_3d_array obstacles;
         struct ros_odometry odometry;
@@ -119,6 +121,10 @@ static void check_message(const struct plx_mcap_message *message, struct content
     } else if (type == &ros_occupancy_grid_type) {
         check_map(&content.map);
         contents->maps++;
+    } else if (type == &ros_string_type) {
+        const char *word = content.verdict.data;
+        assert_true(strcmp(word, "go") == 0 || strcmp(word, "slow") == 0 || strcmp(word, "stop") == 0);
+        contents->verdicts++;
     } else if (type == &ros_marker_array_type) {
         assert_true(content.markers.markers.count > 0 && content.markers.markers.count % 2 == 0);
         contents->markers++;
@@ -202,12 +208,12 @@ static void what_is_computed_from_a_frame(void **state)
     (void)state;
     struct command command;
     command_succeed(&command, "record", path_of("more.mcap"), "--pairs", PAIRS, "--topics",
-                    "depth,points,points_obstacles,scan,drops,map,markers");
+                    "depth,points,points_obstacles,scan,drops,map,verdict,markers");
     command_free(&command);
     const struct contents more = contents_of("more.mcap");
     assert_true(more.depths == 8 && more.infos == 8 && more.clouds == 16 && more.markers == 8 && more.images == 0);
     assert_int_equal(more.scans, 16); /* of scan and drops */
-    assert_int_equal(more.maps, 8);
+    assert_true(more.maps == 8 && more.verdicts == 8);
 }
 
 static void wrong_words(void **state)

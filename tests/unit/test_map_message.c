@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The map as an OccupancyGrid: what each kind of cell becomes, and where the cells are in axes of parallax_scan, for a camera
- * that looks down and to the side, on a robot that has driven and turned. */
+ * that looks down and to the side, on a robot that has driven and turned. The verdict as a word. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,12 +141,39 @@ static void nothing_without_a_map(void **state)
     assert_int_equal(plx_topic_fill(PLX_TOPIC_MAP, &messages, &message), PLX_ERR_NOT_FOUND);
 }
 
+/* The verdict's word, and what is neither go nor slow. */
+static void the_verdict_is_a_word(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t verdict;
+        const char *word;
+    } cases[] = {{PLX_VERDICT_STOP, "stop"}, {PLX_VERDICT_SLOW, "slow"}, {PLX_VERDICT_GO, "go"}, {PLX_VERDICT_GO + 1, "stop"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ros_string message;
+        struct ros_diagnostic_array info;
+        int found = 0;
+        published.frame.verdict.verdict = cases[i].verdict;
+        published.frame.verdict.reasons = PLX_REASON_DROP | PLX_REASON_NO_SERVICE;
+        plx_message_verdict(&messages, &message);
+        assert_string_equal(message.data, cases[i].word);
+        plx_message_frame_info(&messages, &info);
+        for (uint32_t k = 0; k < info.status.data->values.count; k++) {
+            const struct ros_key_value *value = &info.status.data->values.data[k];
+            found += strcmp(value->key, "verdict") == 0 && strcmp(value->value, cases[i].word) == 0;
+            found += strcmp(value->key, "reasons") == 0 && strcmp(value->value, "drop no_service") == 0;
+        }
+        assert_int_equal(found, 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_kind_of_cell, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_are_where_the_camera_sees_them, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_without_a_map, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_verdict_is_a_word, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,8 +57,8 @@ class Recording(unittest.TestCase):
     def record(self, directory):
         socket, path = f"{directory}/s", f"{directory}/all.mcap"
         settings = [f"publish.socket={socket}", "backend=cpu", "blackbox.directory=", "calibration_history=", "publish.right=true", "match.disparities=64",
-                    "match.paths=4", "source.width=160", "source.height=120", "source.rate_hz=10", "mount.z_m=1.2",
-                    "mount.pitch_deg=8"]
+                    "match.paths=4", "source.width=160", "source.height=120", "source.rate_hz=10", "mount.z_m=1",
+                    "mount.pitch_deg=5.73"]
         daemon = subprocess.Popen([BINARIES / "parallaxd", *setting_options(settings)], stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL)
         try:

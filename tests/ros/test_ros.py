@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """parallax-ros beside a real service, read by two other implementations of DDS: PyPI's cyclonedds, and Fast DDS."""
+import cmath
 import math
 import os
 import pathlib
@@ -95,7 +96,7 @@ class Ros(Programs):
 
 class Topics(Ros):
     def test_every_topic_of_a_frame(self):
-        self.start_daemon("mount.z_m=1.2", "mount.pitch_deg=8")
+        self.start_daemon("mount.z_m=1", "mount.pitch_deg=5.73")
         ros = self.start_ros()
         topics = {f"/parallax/{name}": (kind, dds.RELIABLE) for name, kind in FRAME_TOPICS.items()}
         topics["/tf"] = ("tf2_msgs/msg/TFMessage", dds.RELIABLE)
@@ -126,15 +127,18 @@ class Topics(Ros):
         grid, cells = frame["map"].info, list(frame["map"].data)
         self.assertEqual((grid.width, grid.height, len(cells), round(grid.resolution, 6)), (200, 200, 40000, 0.05))
         self.assertEqual(set(cells), {-1, 0, 100})
-        self.assertAlmostEqual(grid.origin.position.z, -1.2, 1)
+        self.assertAlmostEqual(grid.origin.position.z, -1, delta=0.1)
+        yaw, corner = 2 * math.atan2(grid.origin.orientation.z, grid.origin.orientation.w), grid.origin.position
+        places = [complex(corner.x, corner.y) + 0.05 * complex(i % 200, i // 200) * cmath.rect(1, yaw) for i in range(40000) if cells[i] == 100]
+        self.assertAlmostEqual(min(map(abs, places)), min(each for each in frame["scan"].ranges if each > 0.3), delta=0.25)
         disparity = frame["disparity"]
         self.assertAlmostEqual(disparity.f * disparity.t, -frame["right/camera_info"].p[3], 4)
         self.assertEqual(got["/tf"][0].transforms[0].child_frame_id, "parallax_scan")
         self.assertEqual([each.name for each in got["/diagnostics"][-1].status], ["parallax: service", "parallax: calibration drift"])
 
     def read_verdicts(self, *settings):
-        """The first words, and the values of a frame's info, of a service whose zone holds a box or nothing."""
-        self.start_daemon("mount.z_m=1.2", "mount.pitch_deg=8", "source.rate_hz=10", *settings)
+        """The first words, and the values of the last frame's info, of a service with SETTINGS."""
+        self.start_daemon("mount.z_m=1", "mount.pitch_deg=5.73", "source.rate_hz=10", *settings)
         self.start_ros()
         reader = dds.Listener(DOMAIN, STRUCTURES, {"/parallax/verdict": ("std_msgs/msg/String", dds.RELIABLE),
                                                    "/parallax/frame_info": (FRAME_TOPICS["frame_info"], dds.RELIABLE)})

@@ -9,14 +9,14 @@
 #include "bridge/diagnostics_message.h"
 #include "bridge/frame_parts.h"
 
-#define VALUES 20
+#define VALUES 21
 #define VALUE_BYTES 64
 
 /* In scratch. */
 struct info {
     struct ros_diagnostic_status status;
     struct ros_key_value value[VALUES];
-    char text[VALUES][VALUE_BYTES], flags[512], blind[64];
+    char text[VALUES][VALUE_BYTES], flags[512], blind[64], reasons[128];
     uint32_t count;
 };
 
@@ -41,6 +41,12 @@ static void add_eye(struct info *info, const struct plx_capture_info *eye, const
     add(info, key[4], "%" PRId64, eye->clock_offset_ns);
 }
 
+void plx_message_verdict(const struct plx_frame_messages *messages, struct ros_string *ret_verdict)
+{
+    const uint32_t verdict = messages->frame->verdict.verdict;
+    ret_verdict->data = plx_verdict_word(verdict <= PLX_VERDICT_GO ? verdict : PLX_VERDICT_STOP);
+}
+
 void plx_message_frame_info(const struct plx_frame_messages *messages, struct ros_diagnostic_array *ret_info)
 {
     static const char *const keys[PLX_EYES][5] = {
@@ -48,12 +54,17 @@ void plx_message_frame_info(const struct plx_frame_messages *messages, struct ro
         {"right_sequence", "right_dropped", "right_exposure_us", "right_gain", "right_clock_offset_ns"}};
     const struct plx_frame *frame = messages->frame;
     struct info *info = messages->scratch;
+    struct ros_string verdict;
     info->count = 0;
     plx_diagnostic_flags(frame->health, plx_health_name, info->flags, sizeof info->flags);
     plx_diagnostic_flags(frame->blind, plx_blind_name, info->blind, sizeof info->blind);
+    plx_diagnostic_flags(frame->verdict.reasons, plx_reason_name, info->reasons, sizeof info->reasons);
     add(info, "state", "%s", plx_state_word(frame->state));
     info->value[info->count++] = (struct ros_key_value){"health_flags", info->flags};
     info->value[info->count++] = (struct ros_key_value){"blind", info->blind};
+    plx_message_verdict(messages, &verdict);
+    info->value[info->count++] = (struct ros_key_value){"verdict", verdict.data};
+    info->value[info->count++] = (struct ros_key_value){"reasons", info->reasons};
     add(info, "source", "%s", plx_source_word(frame->source));
     add(info, "sequence", "%" PRIu64, frame->sequence);
     add(info, "epoch", "%" PRIu64, frame->epoch);

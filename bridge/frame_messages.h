@@ -71,6 +71,14 @@ int plx_message_scan(const struct plx_frame_messages *messages, struct ros_laser
  * drop is seen, but free ground ends before, or nothing is known. */
 int plx_message_drops(const struct plx_frame_messages *messages, struct ros_laser_scan *ret_scan);
 
+/* The ground around the robot, in frame parallax_scan: -1 unknown, 0 free, 100 occupied or a drop. The pose of the origin is
+ * that of the corner of cell [0][0]: rows run along y of the map, which is turned about up against the frame, and the ground is
+ * below it. NOT_FOUND: the frame has no map. */
+int plx_message_map(const struct plx_frame_messages *messages, struct ros_occupancy_grid *ret_map);
+
+/* The frame's verdict as one word: "go", "slow" or "stop"; what this program does not know is "stop". */
+void plx_message_verdict(const struct plx_frame_messages *messages, struct ros_string *ret_verdict);
+
 /* The obstacles that are seen in this frame: id = track, class "obstacle", score = confidence. */
 void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles);
 
@@ -81,8 +89,8 @@ void plx_message_markers(const struct plx_frame_messages *messages, struct ros_m
  * drift has summed up to, and the velocity with its covariance. NOT_FOUND: the motion is not known. */
 int plx_message_odometry(const struct plx_frame_messages *messages, struct ros_odometry *ret_odometry);
 
-/* What the pictures do not say, as one status of diagnostic_msgs, "parallax: frame": state, flags, sequence, and of each eye
- * the camera's frame number, drops, exposure and gain; keys end with their unit. Its level is that of the state. */
+/* What the pictures do not say, as one status of diagnostic_msgs, "parallax: frame": state, flags, verdict, sequence, and of
+ * each eye the camera's frame number, drops, exposure and gain; keys end with their unit. Its level is that of the state. */
 void plx_message_frame_info(const struct plx_frame_messages *messages, struct ros_diagnostic_array *ret_info);
 
 /* parallax_left_optical_frame, which never changes, and parallax_scan, which follows the ground, both in parallax_link. */

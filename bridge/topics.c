@@ -18,6 +18,8 @@ const struct plx_topic plx_topics[PLX_TOPICS] = {
     [PLX_TOPIC_OBSTACLE_POINTS] = {"points_obstacles", "points_obstacles", NULL, &ros_point_cloud2_type},
     [PLX_TOPIC_SCAN] = {"scan", "scan", NULL, &ros_laser_scan_type},
     [PLX_TOPIC_DROPS] = {"drops", "drops", NULL, &ros_laser_scan_type},
+    [PLX_TOPIC_MAP] = {"map", "map", NULL, &ros_occupancy_grid_type},
+    [PLX_TOPIC_VERDICT] = {"verdict", "verdict", NULL, &ros_string_type},
     [PLX_TOPIC_OBSTACLES] = {"obstacles", "obstacles", NULL, &ros_detection_3d_array_type},
     [PLX_TOPIC_MARKERS] = {"markers", "obstacles_markers", NULL, &ros_marker_array_type},
     [PLX_TOPIC_ODOMETRY] = {"odom", "odom", NULL, &ros_odometry_type},
@@ -72,6 +74,11 @@ int plx_topic_fill(enum plx_topic_id topic, const struct plx_frame_messages *mes
         return plx_message_scan(messages, &ret_message->scan);
     case PLX_TOPIC_DROPS:
         return plx_message_drops(messages, &ret_message->scan);
+    case PLX_TOPIC_MAP:
+        return plx_message_map(messages, &ret_message->map);
+    case PLX_TOPIC_VERDICT:
+        plx_message_verdict(messages, &ret_message->verdict);
+        return 0;
     case PLX_TOPIC_OBSTACLES:
         plx_message_obstacles(messages, &ret_message->obstacles);
         return 0;

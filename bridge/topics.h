@@ -17,6 +17,8 @@ enum plx_topic_id {
     PLX_TOPIC_OBSTACLE_POINTS,
     PLX_TOPIC_SCAN,
     PLX_TOPIC_DROPS,
+    PLX_TOPIC_MAP,
+    PLX_TOPIC_VERDICT,
     PLX_TOPIC_OBSTACLES,
     PLX_TOPIC_MARKERS,
     PLX_TOPIC_ODOMETRY,
@@ -36,6 +38,8 @@ union plx_topic_message {
     struct ros_disparity_image disparity;
     struct ros_point_cloud2 points;
     struct ros_laser_scan scan;
+    struct ros_occupancy_grid map;
+    struct ros_string verdict;
     struct ros_detection_3d_array obstacles;
     struct ros_marker_array markers;
     struct ros_odometry odometry;
@@ -54,7 +58,7 @@ extern const struct plx_topic plx_topics[PLX_TOPICS];
 
 /* All words, for people. */
 #define PLX_NAMESPACE_TOPIC_WORDS                                                                                              \
-    "left,right,disparity,depth,points,points_obstacles,scan,drops,obstacles,markers,odom,frame_info"
+    "left,right,disparity,depth,points,points_obstacles,scan,drops,map,verdict,obstacles,markers,odom,frame_info"
 #define PLX_TOPIC_WORDS PLX_NAMESPACE_TOPIC_WORDS ",tf,diagnostics"
 
 #define PLX_TOPIC_NAME 64

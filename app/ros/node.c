@@ -132,6 +132,15 @@ static int take(struct plx_ros_node *node, bool whole)
     return plx_release(node->client, &view);
 }
 
+/* What plx_verdict would answer by now: a reader must not take an old word for a new one. */
+static void check_verdict_age(struct plx_frame *frame)
+{
+    if (plx_age_ns(frame) <= frame->verdict.valid_ns)
+        return;
+    frame->verdict.verdict = PLX_VERDICT_STOP;
+    frame->verdict.reasons |= PLX_REASON_STALE;
+}
+
 static int publish_frame(struct plx_ros_node *node)
 {
     struct plx_frame_messages messages = {.frame = node->frame, .names = node->frames};
@@ -142,6 +151,7 @@ static int publish_frame(struct plx_ros_node *node)
     if (result < 0 || (node->frame->health & PLX_HEALTH_NOT_CALIBRATED))
         return result;
     messages.scratch = node->scratch;
+    check_verdict_age(node->frame);
     for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++) /* that one is published already */
         if (plx_ros_is_read(node->publisher, i) && plx_topic_fill((enum plx_topic_id)i, &messages, &message) == 0)
             plx_ros_publish(node->publisher, i, &message);

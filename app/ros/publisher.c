@@ -26,9 +26,11 @@ SAME(ros_image, sensor_msgs_msg_dds__Image_);
 SAME(ros_laser_scan, sensor_msgs_msg_dds__LaserScan_);
 SAME(ros_marker_array, visualization_msgs_msg_dds__MarkerArray_);
 SAME(ros_marker, visualization_msgs_msg_dds__Marker_);
+SAME(ros_occupancy_grid, nav_msgs_msg_dds__OccupancyGrid_);
 SAME(ros_odometry, nav_msgs_msg_dds__Odometry_);
 SAME(ros_point_cloud2, sensor_msgs_msg_dds__PointCloud2_);
 SAME(ros_point_field, sensor_msgs_msg_dds__PointField_);
+SAME(ros_string, std_msgs_msg_dds__String_);
 SAME(ros_tf_message, tf2_msgs_msg_dds__TFMessage_);
 SAME(ros_transform_stamped, geometry_msgs_msg_dds__TransformStamped_);
 
@@ -43,8 +45,10 @@ static const struct {
     {&ros_image_type, &sensor_msgs_msg_dds__Image__desc},
     {&ros_laser_scan_type, &sensor_msgs_msg_dds__LaserScan__desc},
     {&ros_marker_array_type, &visualization_msgs_msg_dds__MarkerArray__desc},
+    {&ros_occupancy_grid_type, &nav_msgs_msg_dds__OccupancyGrid__desc},
     {&ros_odometry_type, &nav_msgs_msg_dds__Odometry__desc},
     {&ros_point_cloud2_type, &sensor_msgs_msg_dds__PointCloud2__desc},
+    {&ros_string_type, &std_msgs_msg_dds__String__desc},
     {&ros_tf_message_type, &tf2_msgs_msg_dds__TFMessage__desc},
 };
 

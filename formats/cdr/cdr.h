@@ -19,6 +19,7 @@ enum plx_cdr_kind {
     PLX_CDR_BOOL,
     PLX_CDR_BYTE,
     PLX_CDR_UINT8,
+    PLX_CDR_INT8,
     PLX_CDR_INT32,
     PLX_CDR_UINT32,
     PLX_CDR_FLOAT32,

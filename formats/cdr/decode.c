@@ -107,7 +107,7 @@ static int take_sequence(struct input *input, const struct plx_cdr_field *field,
     if (result < 0)
         return result;
     *ret_sequence = (plx_cdr_any_sequence){.count = count};
-    if (field->kind == PLX_CDR_UINT8 || field->kind == PLX_CDR_BYTE) {
+    if (field->kind == PLX_CDR_UINT8 || field->kind == PLX_CDR_INT8 || field->kind == PLX_CDR_BYTE) {
         ret_sequence->data = take(input, count);
         return ret_sequence->data ? 0 : PLX_ERR_FORMAT;
     }

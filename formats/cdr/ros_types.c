@@ -6,6 +6,7 @@
     _Generic((value),                       \
         bool: PLX_CDR_BOOL,                 \
         uint8_t: PLX_CDR_UINT8,             \
+        int8_t: PLX_CDR_INT8,               \
         int32_t: PLX_CDR_INT32,             \
         uint32_t: PLX_CDR_UINT32,           \
         float: PLX_CDR_FLOAT32,             \
@@ -49,6 +50,9 @@ static TYPE(ros_duration, "builtin_interfaces/msg/Duration", NULL);
 
 FIELDS(ros_header) = {MESSAGE(ros_header, stamp, ros_time_type), ONE(ros_header, frame_id)};
 static TYPE(ros_header, "std_msgs/msg/Header", NULL);
+
+FIELDS(ros_string) = {ONE(ros_string, data)};
+TYPE(ros_string, "std_msgs/msg/String", "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18");
 
 FIELDS(ros_color) = {ONE(ros_color, r), ONE(ros_color, g), ONE(ros_color, b), ONE(ros_color, a)};
 static TYPE(ros_color, "std_msgs/msg/ColorRGBA", NULL);
@@ -215,6 +219,16 @@ FIELDS(ros_odometry) = {MESSAGE(ros_odometry, header, ros_header_type), ONE(ros_
                         MESSAGE(ros_odometry, twist, ros_twist_with_covariance_type)};
 TYPE(ros_odometry, "nav_msgs/msg/Odometry", "RIHS01_3cc97dc7fb7502f8714462c526d369e35b603cfc34d946e3f2eda2766dfec6e0");
 
+FIELDS(ros_map_meta_data) = {MESSAGE(ros_map_meta_data, map_load_time, ros_time_type), ONE(ros_map_meta_data, resolution),
+                             ONE(ros_map_meta_data, width), ONE(ros_map_meta_data, height),
+                             MESSAGE(ros_map_meta_data, origin, ros_pose_type)};
+static TYPE(ros_map_meta_data, "nav_msgs/msg/MapMetaData", NULL);
+
+FIELDS(ros_occupancy_grid) = {MESSAGE(ros_occupancy_grid, header, ros_header_type),
+                              MESSAGE(ros_occupancy_grid, info, ros_map_meta_data_type), SEQUENCE(ros_occupancy_grid, data)};
+TYPE(ros_occupancy_grid, "nav_msgs/msg/OccupancyGrid",
+     "RIHS01_8d348150c12913a31ee0ec170fbf25089e4745d17035792a1ba94d6f0bc0cfc7");
+
 FIELDS(ros_key_value) = {ONE(ros_key_value, key), ONE(ros_key_value, value)};
 static TYPE(ros_key_value, "diagnostic_msgs/msg/KeyValue", NULL);
 
@@ -238,8 +252,10 @@ const struct plx_cdr_type *const ros_message_types[] = {
     &ros_image_type,
     &ros_laser_scan_type,
     &ros_marker_array_type,
+    &ros_occupancy_grid_type,
     &ros_odometry_type,
     &ros_point_cloud2_type,
+    &ros_string_type,
     &ros_tf_message_type,
     NULL,
 };

@@ -23,6 +23,10 @@ struct ros_header {
     const char *frame_id;
 };
 
+struct ros_string {
+    const char *data;
+};
+
 struct ros_color {
     float r, g, b, a;
 };
@@ -203,6 +207,19 @@ struct ros_odometry {
     struct ros_twist_with_covariance twist;
 };
 
+struct ros_map_meta_data {
+    struct ros_time map_load_time;
+    float resolution;
+    uint32_t width, height;
+    struct ros_pose origin;
+};
+
+struct ros_occupancy_grid {
+    struct ros_header header;
+    struct ros_map_meta_data info;
+    PLX_CDR_SEQUENCE_OF(int8_t) data;
+};
+
 struct ros_key_value {
     const char *key, *value;
 };
@@ -219,8 +236,8 @@ struct ros_diagnostic_array {
 };
 
 extern const struct plx_cdr_type ros_camera_info_type, ros_detection_3d_array_type, ros_diagnostic_array_type,
-    ros_disparity_image_type, ros_image_type, ros_laser_scan_type, ros_marker_array_type, ros_odometry_type,
-    ros_point_cloud2_type, ros_tf_message_type;
+    ros_disparity_image_type, ros_image_type, ros_laser_scan_type, ros_marker_array_type, ros_occupancy_grid_type,
+    ros_odometry_type, ros_point_cloud2_type, ros_string_type, ros_tf_message_type;
 
 /* All of these, and NULL. */
 extern const struct plx_cdr_type *const ros_message_types[];

@@ -18,6 +18,7 @@ union message {
     struct ros_disparity_image disparity;
     struct ros_laser_scan scan;
     struct ros_marker_array markers;
+    struct ros_occupancy_grid map;
     struct ros_odometry odometry;
     struct ros_point_cloud2 points;
 };

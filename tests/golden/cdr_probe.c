@@ -40,6 +40,9 @@ static void print_element(const char *path, const struct plx_cdr_field *field, c
     case PLX_CDR_UINT8:
         printf("%s %d\n", path, *(const uint8_t *)value);
         break;
+    case PLX_CDR_INT8:
+        printf("%s %d\n", path, *(const int8_t *)value);
+        break;
     case PLX_CDR_INT32:
         printf("%s %" PRId32 "\n", path, *(const int32_t *)value);
         break;

@@ -15,7 +15,7 @@ from cyclonedds.util import duration
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-PRIMITIVE = {"bool": bool, "byte": types.byte, "octet": types.byte, "uint8": types.uint8, "int32": types.int32,
+PRIMITIVE = {"bool": bool, "byte": types.byte, "octet": types.byte, "uint8": types.uint8, "int8": types.int8, "int32": types.int32,
              "uint32": types.uint32, "float32": types.float32, "float64": types.float64, "string": str}
 
 

@@ -21,7 +21,7 @@ except ImportError as missing:
     print(f"skipped: {missing}; ./dev setup --all installs it")
     sys.exit(SKIPPED)
 
-TOPICS = "left,right,disparity,depth,points,points_obstacles,scan,drops,obstacles,markers,odom,frame_info,tf,diagnostics"
+TOPICS = "left,right,disparity,depth,points,points_obstacles,scan,drops,map,verdict,obstacles,markers,odom,frame_info,tf,diagnostics"
 PAIRS = 10
 
 
@@ -57,7 +57,8 @@ class Recording(unittest.TestCase):
     def record(self, directory):
         socket, path = f"{directory}/s", f"{directory}/all.mcap"
         settings = [f"publish.socket={socket}", "backend=cpu", "blackbox.directory=", "calibration_history=", "publish.right=true", "match.disparities=64",
-                    "match.paths=4", "source.width=160", "source.height=120", "source.rate_hz=10"]
+                    "match.paths=4", "source.width=160", "source.height=120", "source.rate_hz=10", "mount.z_m=1",
+                    "mount.pitch_deg=5.73"]
         daemon = subprocess.Popen([BINARIES / "parallaxd", *setting_options(settings)], stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL)
         try:
@@ -89,7 +90,7 @@ class Recording(unittest.TestCase):
             decoded.sort(key=lambda each: each[:2])
             others.sort(key=lambda each: each[:2])
             self.assertEqual([each[:2] for each in decoded], [each[:2] for each in others])
-            self.assertEqual(len({topic for topic, *_ in decoded}), 18)
+            self.assertEqual(len({topic for topic, *_ in decoded}), 20)
             self.assertGreaterEqual(len(decoded), 15 * PAIRS)
             for (topic, _, data, content), (_, _, other_data, other) in zip(decoded, others):
                 self.assertEqual(data, bytes(other_data))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """parallax-ros beside a real service, read by two other implementations of DDS: PyPI's cyclonedds, and Fast DDS."""
+import cmath
 import math
 import os
 import pathlib
@@ -40,6 +41,7 @@ FRAME_TOPICS = {
     "points_obstacles": "sensor_msgs/msg/PointCloud2",
     "scan": "sensor_msgs/msg/LaserScan",
     "drops": "sensor_msgs/msg/LaserScan",
+    "map": "nav_msgs/msg/OccupancyGrid",
     "obstacles": "vision_msgs/msg/Detection3DArray",
     "obstacles_markers": "visualization_msgs/msg/MarkerArray",
     "odom": "nav_msgs/msg/Odometry",
@@ -94,7 +96,7 @@ class Ros(Programs):
 
 class Topics(Ros):
     def test_every_topic_of_a_frame(self):
-        self.start_daemon()
+        self.start_daemon("mount.z_m=1", "mount.pitch_deg=5.73")
         ros = self.start_ros()
         topics = {f"/parallax/{name}": (kind, dds.RELIABLE) for name, kind in FRAME_TOPICS.items()}
         topics["/tf"] = ("tf2_msgs/msg/TFMessage", dds.RELIABLE)
@@ -110,7 +112,7 @@ class Topics(Ros):
         self.assertLess(abs(stamp[0] - time.time()), 60)
         for name, message in frame.items():
             self.assertEqual(dds.header_of(message).frame_id,
-                             {"scan": "parallax_scan", "drops": "parallax_scan", "odom": "odom", "frame_info": ""}.get(name, "parallax_left_optical_frame"), name)
+                             {"scan": "parallax_scan", "drops": "parallax_scan", "map": "parallax_scan", "odom": "odom", "frame_info": ""}.get(name, "parallax_left_optical_frame"), name)
         left, depth = frame["left/image_rect"], frame["depth/image_rect"]
         self.assertEqual((left.width, left.height, left.step, left.encoding, len(left.data)), (320, 240, 320, "mono8", 320 * 240))
         self.assertEqual((depth.encoding, len(depth.data)), ("32FC1", 4 * 320 * 240))
@@ -122,10 +124,40 @@ class Topics(Ros):
         self.assertTrue(any(0.3 < each < 10 for each in frame["scan"].ranges))
         self.assertEqual(len(frame["drops"].ranges), len(frame["scan"].ranges))
         self.assertFalse(any(map(math.isfinite, frame["drops"].ranges)))  # the scene has none
+        grid, cells = frame["map"].info, list(frame["map"].data)
+        self.assertEqual((grid.width, grid.height, len(cells), round(grid.resolution, 6)), (200, 200, 40000, 0.05))
+        self.assertEqual(set(cells), {-1, 0, 100})
+        self.assertAlmostEqual(grid.origin.position.z, -1, delta=0.1)
+        yaw, corner = 2 * math.atan2(grid.origin.orientation.z, grid.origin.orientation.w), grid.origin.position
+        places = [complex(corner.x, corner.y) + 0.05 * complex(i % 200, i // 200) * cmath.rect(1, yaw) for i in range(40000) if cells[i] == 100]
+        self.assertAlmostEqual(min(map(abs, places)), min(each for each in frame["scan"].ranges if each > 0.3), delta=0.25)
         disparity = frame["disparity"]
         self.assertAlmostEqual(disparity.f * disparity.t, -frame["right/camera_info"].p[3], 4)
         self.assertEqual(got["/tf"][0].transforms[0].child_frame_id, "parallax_scan")
         self.assertEqual([each.name for each in got["/diagnostics"][-1].status], ["parallax: service", "parallax: calibration drift"])
+
+    def read_verdicts(self, *settings):
+        """The first words, and the values of the last frame's info, of a service with SETTINGS."""
+        self.start_daemon("mount.z_m=1", "mount.pitch_deg=5.73", "source.rate_hz=10", *settings)
+        self.start_ros()
+        reader = dds.Listener(DOMAIN, STRUCTURES, {"/parallax/verdict": ("std_msgs/msg/String", dds.RELIABLE),
+                                                   "/parallax/frame_info": (FRAME_TOPICS["frame_info"], dds.RELIABLE)})
+        self.assertTrue(reader.wait_for(10, WAIT_S))
+        return ([each.data for each in reader.messages["/parallax/verdict"]],
+                {each.key: each.value for each in reader.messages["/parallax/frame_info"][-1].status[0].values})
+
+    def test_the_verdict_is_a_word(self):
+        """Ahead of the robot it is free up to 3.2 m."""
+        words, values = self.read_verdicts("verdict.reaction_ms=1500", "verdict.stop_flags=frozen", "verdict.slow_flags=",
+                                           "zones=[{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}]")
+        self.assertEqual((words[-1], values["verdict"], values["reasons"]), ("go", "go", ""), words)
+
+    def test_a_verdict_that_is_too_old_is_stop(self):
+        """No frame is computed within 1 ms."""
+        words, values = self.read_verdicts("verdict.reaction_ms=1", "verdict.stop_flags=frozen", "verdict.slow_flags=",
+                                           "zones=[{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}]")
+        self.assertEqual(set(words), {"stop"})
+        self.assertEqual((values["verdict"], values["reasons"].split()[-1]), ("stop", "stale"))
 
     def test_the_static_transform_comes_to_those_who_come_late(self):
         self.start_daemon()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax record FILE.mcap` beside a real parallaxd: all messages of each frame are in the file, and its ends are clean. */
+#include <math.h>
 #include <sys/resource.h>
 
 #define SCENE_HZ "3"
@@ -17,7 +18,8 @@
 #define DISPARITIES 64
 
 struct contents {
-    int images, depths, infos, disparities, clouds, scans, markers, obstacles, odometry, frame_infos; /* messages */
+    int images, depths, infos, disparities, clouds, scans, maps, verdicts, markers, obstacles, odometry,
+        frame_infos; /* messages */
     int transforms, static_transforms, diagnostics;
     uint64_t first_ns, last_ns;
     bool cut;
@@ -58,6 +60,19 @@ static void check_frame_info(const struct ros_diagnostic_status *status)
     assert_int_equal(found, 3);
 }
 
+/* Something is free, something is occupied, and the ground is 1 m below the camera. */
+static void check_map(const struct ros_occupancy_grid *map)
+{
+    int count[3] = {0}; /* unknown, free, occupied */
+    assert_true(map->info.width == PLX_MAP_CELLS && map->data.count == PLX_MAP_CELLS * PLX_MAP_CELLS);
+    for (uint32_t i = 0; i < map->data.count; i++) {
+        assert_true(map->data.data[i] == -1 || map->data.data[i] == 0 || map->data.data[i] == 100);
+        count[map->data.data[i] == -1 ? 0 : map->data.data[i] == 0 ? 1 : 2]++;
+    }
+    assert_true(count[0] > 0 && count[1] > 0 && count[2] > 0);
+    assert_true(fabs(map->info.origin.position.z + 1) < 0.1);
+}
+
 /* Decodes MESSAGE by the type that its schema names, and counts it. */
 static void check_message(const struct plx_mcap_message *message, struct contents *contents)
 {
@@ -69,6 +84,8 @@ static void check_message(const struct plx_mcap_message *message, struct content
         struct ros_disparity_image disparity;
         struct ros_point_cloud2 cloud;
         struct ros_laser_scan scan;
+        struct ros_occupancy_grid map;
+        struct ros_string verdict;
         struct ros_marker_array markers;
         struct ros_detection_3d_array obstacles;
         struct ros_odometry odometry;
@@ -101,6 +118,13 @@ static void check_message(const struct plx_mcap_message *message, struct content
     } else if (type == &ros_laser_scan_type) {
         assert_true(content.scan.ranges.count >= WIDTH / 4 && content.scan.range_max == 10);
         contents->scans++;
+    } else if (type == &ros_occupancy_grid_type) {
+        check_map(&content.map);
+        contents->maps++;
+    } else if (type == &ros_string_type) {
+        const char *word = content.verdict.data;
+        assert_true(strcmp(word, "go") == 0 || strcmp(word, "slow") == 0 || strcmp(word, "stop") == 0);
+        contents->verdicts++;
     } else if (type == &ros_marker_array_type) {
         assert_true(content.markers.markers.count > 0 && content.markers.markers.count % 2 == 0);
         contents->markers++;
@@ -184,11 +208,12 @@ static void what_is_computed_from_a_frame(void **state)
     (void)state;
     struct command command;
     command_succeed(&command, "record", path_of("more.mcap"), "--pairs", PAIRS, "--topics",
-                    "depth,points,points_obstacles,scan,drops,markers");
+                    "depth,points,points_obstacles,scan,drops,map,verdict,markers");
     command_free(&command);
     const struct contents more = contents_of("more.mcap");
     assert_true(more.depths == 8 && more.infos == 8 && more.clouds == 16 && more.markers == 8 && more.images == 0);
     assert_int_equal(more.scans, 16); /* of scan and drops */
+    assert_true(more.maps == 8 && more.verdicts == 8);
 }
 
 static void wrong_words(void **state)

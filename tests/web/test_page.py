@@ -289,7 +289,7 @@ class Page(Web):
         self.assertEqual(self.console(), [])
 
     def test_the_map_zones_and_the_verdict_are_shown(self):
-        mount = "mount.z_m=1.2", "mount.pitch_deg=8"  # of the demonstration scene; its nearest box stands about 3.2 m ahead
+        mount = "mount.z_m=1", "mount.pitch_deg=5.73", "mount.roll_deg=0.86"  # of the demonstration scene; its nearest box stands about 3.2 m ahead
         slow_machine = "verdict.reaction_ms=1500", "verdict.stop_flags=frozen,late,no_frames", "verdict.slow_flags="
         near = "{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}"
         far = "{name: far, polygon: [[1.7, -0.5], [4.8, -0.5], [4.8, 0.5], [1.7, 0.5]], max_unknown: 0.6}"

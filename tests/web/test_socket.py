@@ -352,12 +352,12 @@ class Foxglove(Web):
         return client, {channel["topic"]: channel for channel in advertised["channels"]}
 
     def test_every_topic_as_ros_message(self):
-        self.start_daemon()
+        self.start_daemon("mount.z_m=1", "mount.pitch_deg=5.73")
         self.start_web()
         collector = self.collect()
         for protocol in ("foxglove.sdk.v1", "foxglove.websocket.v1"):
             client, channels = self.greet(protocol)
-            self.assertEqual(len(channels), 18)
+            self.assertEqual(len(channels), 20)
             store = self.typestore(channels.values())
             wanted = {100 + channel["id"]: channel for channel in channels.values()}
             client.send(json.dumps({"op": "subscribe", "subscriptions": [{"id": number, "channelId": channel["id"]}
@@ -374,6 +374,8 @@ class Foxglove(Web):
             turned = {each.child_frame_id: each.header.frame_id for name in ("/tf", "/tf_static") for each in messages[name].transforms}
             self.assertEqual(turned, {"parallax_scan": "parallax_link", "parallax_left_optical_frame": "parallax_link"})
             self.assertEqual(messages["/diagnostics"].status[0].name, "parallax: service")
+            self.assertEqual(set(messages["/parallax/map"].data.tolist()), {-1, 0, 100})
+            self.assertEqual(messages["/parallax/verdict"].data, "stop")  # there are no zones
             client.send(json.dumps({"op": "unsubscribe", "subscriptionIds": list(wanted)}))
 
     def test_applications_of_this_machine_may_connect(self):

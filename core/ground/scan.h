@@ -13,16 +13,18 @@ void plx_scan_close(struct plx_scan *scan, int count);
  * stage knows how far ground goes from one row to the next on the plane; on a slope that falls away it goes farther, and a
  * slope then looks like a drop. DISPARITY, GROUND and PARAMS are those of the stage. */
 void plx_scan_refuse_slopes(const struct plx_image *disparity, const struct plx_ground *ground,
-                            const struct plx_columns_params *params, struct plx_scan *scan);
+                            const struct plx_calibration_info *calibration, const struct plx_columns_params *params,
+                            struct plx_scan *scan);
 
 /* Ends free ground at the drops that the stage columns found, and says so, where at least 8 columns side by side have one:
  * fewer are chance. */
 void plx_scan_confirm_drops(struct plx_scan *scan, int count);
 
 /* Ends free ground where the ground itself rises by three quarters of the height that a thing needs (100 mm above min_height),
- * more steeply than 1 in 4, in at least 4 columns side by side: the path of a column runs over such a low thing as over raised
+ * more steeply than 1 in 5, in at least 4 columns side by side: the path of a column runs over such a low thing as over raised
  * ground. Looks at the strict DISPARITY; SCAN is that of it, GROUND and PARAMS. Not farther than noise allows. */
 void plx_scan_end_at_rises(const struct plx_image *disparity, const struct plx_ground *ground,
-                           const struct plx_columns_params *params, struct plx_scan *scan);
+                           const struct plx_calibration_info *calibration, const struct plx_columns_params *params,
+                           struct plx_scan *scan);
 
 #endif

@@ -111,9 +111,9 @@ static void measure_geometry(struct plx_frame_context *context)
         const struct plx_image disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY);
         const struct plx_ground *ground = &pipeline->results->ground;
         plx_scan_close(scan.data, scan.width);
-        plx_scan_refuse_slopes(&disparity, ground, &pipeline->columns_params, scan.data);
+        plx_scan_refuse_slopes(&disparity, ground, calibration, &pipeline->columns_params, scan.data);
         plx_scan_confirm_drops(scan.data, scan.width);
-        plx_scan_end_at_rises(&disparity, ground, &pipeline->columns_params, scan.data);
+        plx_scan_end_at_rises(&disparity, ground, calibration, &pipeline->columns_params, scan.data);
     }
     if (!pipeline->params.obstacles)
         return;

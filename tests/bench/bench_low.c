@@ -6,13 +6,17 @@
  *                              end at them, is there a stixel; 300 frames each
  *   bench_low posts [FRAMES]   posts of 5 cm x 40 cm, 1 to 4 m ahead; 125 frames each
  *   bench_low slopes [FRAMES]  false drops on level ground, and on ground that rises and falls by up to 8 degrees, with 10
- * seeds; 2800 frames in all, 36000 take a night on a small machine bench_low                  all of them
+ *                              seeds; 2800 frames in all, 36000 take a night on a small machine
+ *   bench_low street [FRAMES]  stops of a zone of 2 to 5 m ahead while nothing is in it, along the street at 10 frames a
+ * second, with 10 seeds; 1000 frames in all, 36000 are an hour bench_low                  all of them
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "tests/robot.h"
 
 #define SEEDS 10
@@ -100,13 +104,113 @@ static void measure_slopes(int frames)
     printf("all: false drops in %d of %d frames\n", total, each * SEEDS * ROBOT_GROUNDS * ROBOT_CAMERAS);
 }
 
+/* --- a street with nothing in the way ---------------------------------------------------------------------------------- */
+
+#define ZONE_NEAR_M 2.0
+#define ZONE_FAR_M 5.0
+#define ZONE_SIDE_M 0.6
+#define TRUTH_STEP_M 0.05
+#define RATE 10
+#define FIRST 4 /* frames until the map knows free from occupied */
+
+static bool is_in(const struct plx_scene_object *object, double time_s, double x, double z)
+{
+    const double phase = object->period_s > 0 ? fmod(time_s, object->period_s) : time_s;
+    const double moved = object->period_s > 0 && phase > object->period_s / 2 ? object->period_s - phase : phase;
+    const double left = object->x + object->vx * moved - object->width / 2, front = object->z + object->vz * moved;
+    return x >= left && x <= left + object->width && z >= front && z <= front + object->depth;
+}
+
+/* True if a thing of SCENE lies in the zone, wider by MARGIN_M. */
+static bool is_blocked(const struct plx_scene *scene, double time_s, double margin_m)
+{
+    struct plx_pose camera;
+    plx_scene_camera(scene, time_s, &camera);
+    const double *r = camera.rotation, length = hypot(r[2], r[8]), s = r[2] / length, c = r[8] / length;
+    for (double ahead = ZONE_NEAR_M - margin_m; ahead <= ZONE_FAR_M + margin_m; ahead += TRUTH_STEP_M)
+        for (double right = -ZONE_SIDE_M - margin_m; right <= ZONE_SIDE_M + margin_m; right += TRUTH_STEP_M)
+            for (int i = 0; i < scene->object_count; i++)
+                if (is_in(&scene->object[i], time_s, camera.translation[0] + s * ahead + c * right,
+                          camera.translation[2] + c * ahead - s * right))
+                    return true;
+    return false;
+}
+
+static void watch_zone(struct runner *runner)
+{
+    const struct plx_zone_list list = {.count = 1,
+                                       .zone = {{.name = "ahead",
+                                                 .points = 4,
+                                                 .polygon = {{ZONE_NEAR_M, -ZONE_SIDE_M},
+                                                             {ZONE_FAR_M, -ZONE_SIDE_M},
+                                                             {ZONE_FAR_M, ZONE_SIDE_M},
+                                                             {ZONE_NEAR_M, ZONE_SIDE_M}},
+                                                 .frames = 2,
+                                                 .occupied = PLX_VERDICT_STOP,
+                                                 .unknown = PLX_VERDICT_STOP,
+                                                 .clear_s = 0.1,
+                                                 .min_height_m = 0.05,
+                                                 .max_height_m = 2,
+                                                 .max_speed_mps = 100,
+                                                 .max_unknown = 0.3}}};
+    if (plx_pipeline_watch_zones(runner->pipeline, &list) < 0)
+        abort();
+}
+
+struct stops {
+    int clear, stopped, blocked, missed, events;
+};
+
+static void drive(uint64_t seed, int frames, struct stops *stops)
+{
+    struct plx_stages *stages;
+    struct plx_scene scene;
+    struct runner runner;
+    int clear_for = 0, blocked_for = 0;
+    bool stopped = false;
+    plx_scene_street(640, 480, seed, &scene);
+    robot_create(&scene, 0.25, &stages, &runner);
+    watch_zone(&runner);
+    for (int frame = 0; frame < frames; frame++) {
+        const double time_s = (double)frame / RATE + (double)seed; /* another part of the way with each seed */
+        runner_draw(&runner, &scene, time_s, (uint32_t)frame);
+        if (runner_run(&runner, PLX_NS_PER_S + (int64_t)frame * PLX_NS_PER_S / RATE) < 0)
+            abort();
+        clear_for = is_blocked(&scene, time_s, 0.25) ? 0 : clear_for + 1;
+        blocked_for = is_blocked(&scene, time_s, -0.1) ? blocked_for + 1 : 0;
+        const bool stops_now = runner.frame->zone[0].verdict == PLX_VERDICT_STOP;
+        stops->clear += clear_for > FIRST;
+        stops->stopped += clear_for > FIRST && stops_now;
+        stops->events += clear_for > FIRST && stops_now && !stopped;
+        stops->blocked += blocked_for > FIRST;
+        stops->missed += blocked_for > FIRST && !stops_now;
+        if (clear_for > FIRST && stops_now && !stopped)
+            printf("    seed %d, %.1f s: reasons 0x%x, %.2f m ahead\n", (int)seed, time_s, runner.frame->zone[0].reasons,
+                   (double)runner.frame->zone[0].nearest_m);
+        stopped = stops_now;
+    }
+    destroy(stages, &runner);
+}
+
+static void measure_street(int frames)
+{
+    struct stops stops = {0};
+    for (int seed = 1; seed <= SEEDS; seed++)
+        drive((uint64_t)seed, (frames + SEEDS - 1) / SEEDS, &stops);
+    printf("street: %d stops (%d frames) in %d frames with a clear zone; none in %d of %d frames with a thing in it\n",
+           stops.events, stops.stopped, stops.clear, stops.missed, stops.blocked);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*measure)(int frames);
         int frames;
-    } parts[] = {{"boxes", measure_boxes, 300}, {"posts", measure_posts, 125}, {"slopes", measure_slopes, 2800}};
+    } parts[] = {{"boxes", measure_boxes, 300},
+                 {"posts", measure_posts, 125},
+                 {"slopes", measure_slopes, 2800},
+                 {"street", measure_street, 1000}};
     const int frames = argc > 2 ? atoi(argv[2]) : 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (argc < 2 || !strcmp(argv[1], parts[i].name))

@@ -165,7 +165,8 @@ static cJSON *lidar_figures(const char *records)
 {
     static const char dataset[] = PLX_TEST_DATA "/kitti_dev";
     struct command command;
-    command_succeed(&command, "run", dataset, "--truth", "lidar", "--max-disparity", "128", "--set", records, "--json");
+    command_succeed(&command, "run", dataset, "--truth", "lidar", "--max-disparity", "128", "--set", records, "--set",
+                    "mount.x_m=-5", "--set", "mount.z_m=1.65", "--json"); /* the middle of the map, 5 m ahead */
     cJSON *figures = cJSON_Parse(command.out);
     command_free(&command);
     assert_true(number(figures, "frames_scored") >= 18);
@@ -179,6 +180,9 @@ static cJSON *lidar_figures(const char *records)
     assert_true(number(figures, "scan_phantom") <= 1.8);
     assert_true(number(figures, "scan_free_covered") >= 99); /* 99.3 if verges that fall away were free */
     assert_true(number(figures, "scan_free_beyond") <= 3.8);
+    assert_true(number(figures, "map_ghosts") <= 0.5);
+    assert_true(number(figures, "map_missing") <= 2.5);
+    assert_true(number(figures, "map_lacking") <= 6);
     return figures;
 }
 

@@ -121,9 +121,7 @@ static void slopes_are_no_drops(void **state)
         for (int camera = 0; camera < ROBOT_CAMERAS; camera++)
             frames += robot_false_drops((enum robot_ground)ground, camera, 77, FRAMES, &columns);
         print_message("    ground %d: drops in %d of %d frames, %d columns\n", ground, frames, ROBOT_CAMERAS * FRAMES, columns);
-        if (ground != ROBOT_RISES_AND_ENDS &&
-            ground != ROBOT_CREST) /* seen from 1.2 m, the end of a rise still is one at times */
-            assert_int_equal(frames, 0);
+        assert_int_equal(frames, 0);
     }
 }
 

@@ -111,6 +111,8 @@ static const struct plx_columns_params camera = {.mask = {.near_disparity = 1023
                                                           .ground_needed = true},
                                                  .disparities = 64,
                                                  .min_drop_mm = 100};
+static const struct plx_calibration_info lens = {
+    .fx = 500, .fy = 500, .cx = 159.5, .cy = 100, .cx_right = 159.5, .baseline_m = 0.125};
 static const struct plx_ground ground = {.b = 2 << 16, .c = -(200 << 16), .camera_height_um = 1000000, .valid = 1};
 
 /* Level ground up to row 200, 2 m ahead, and behind it ground that lies deeper by FALL mm, whose face is hidden. */
@@ -249,7 +251,7 @@ static void a_slope_is_no_drop(void **state)
         draw_slope(2.5, slopes[i], &disparity);
         for (int x = 0; x < 80; x++)
             scan[x] = (struct plx_scan){0, 50, (uint16_t)drop, 0};
-        plx_scan_refuse_slopes(&disparity, &ground, &camera, scan);
+        plx_scan_refuse_slopes(&disparity, &ground, &lens, &camera, scan);
         for (int x = 0; x < 80; x++)
             assert_int_equal(scan[x].known, slopes[i] > 0.2 ? drop : PLX_SCAN_KNOWN);
     }
@@ -268,7 +270,7 @@ static void end_at_box(int begin, int end, int height_mm, struct plx_scan scan[8
             ((uint16_t *)plx_row(&disparity, y))[x] = 400;
     for (int x = 0; x < 80; x++)
         scan[x] = (struct plx_scan){0, 50, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
-    plx_scan_end_at_rises(&disparity, &ground, &params, scan);
+    plx_scan_end_at_rises(&disparity, &ground, &lens, &params, scan);
     test_image_free(&disparity);
 }
 

@@ -7,12 +7,14 @@
 #include <parallax/error.h>
 
 #include "app/cli/offline/run.h"
+#include "app/evaluate/map_measures.h"
 #include "app/evaluate/obstacle_measures.h"
 #include "app/exit.h"
 #include "app/view/json.h"
 
 struct measured {
     struct plx_obstacle_counts sum;
+    struct plx_map_counts map;
     struct plx_ground_error *ground; /* of each pair */
     int count;
 };
@@ -41,6 +43,8 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
     result = plx_lidar_truth_read(&images->truth, run->options.truth_scale, &done.frame->calibration, &truth);
     if (result == 0) {
         result = plx_obstacle_measures_add(done.frame, &truth, &measured->sum, &measured->ground[measured->count++]);
+        if (result == 0)
+            result = plx_map_measures_add(done.frame, &truth, &measured->map);
         free(truth.point);
     }
     return result < 0 ? plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(result)) : PLX_EXIT_OK;
@@ -77,7 +81,7 @@ struct figure {
     double value;
 };
 
-enum { FIGURES = 35 };
+enum { FIGURES = 38 };
 
 static int list_figures(const struct measured *m, struct figure *ret)
 {
@@ -128,6 +132,9 @@ static int list_figures(const struct measured *m, struct figure *ret)
                                plx_percent((uint64_t)sum->joined_large, (uint64_t)sum->records)};
     ret[n++] = (struct figure){"records_joined_fitting", "%", "the same, where labels fit",
                                plx_percent((uint64_t)sum->joined_fitting, (uint64_t)sum->records)};
+    ret[n++] = (struct figure){"map_ghosts", "%", "map: clear cells not free", plx_percent(m->map.ghosts, m->map.clear)};
+    ret[n++] = (struct figure){"map_missing", "%", "map: obstacle points missing", plx_percent(m->map.missing, m->map.points)};
+    ret[n++] = (struct figure){"map_lacking", "%", "map: things missing", plx_percent(m->map.lacking, m->map.things)};
     return n;
 }
 

@@ -7,6 +7,7 @@
  *   bench_low posts [FRAMES]   posts of 5 cm x 40 cm, 1 to 4 m ahead; 125 frames each
  *   bench_low slopes [FRAMES]  false drops on level ground, and on ground that rises and falls by up to 8 degrees, with 10
  *                              seeds; 2800 frames in all, 36000 take a night on a small machine
+ *   bench_low stops [FRAMES]   stops of a zone for a post of 5 cm x 40 cm in it, 2 to 4 m ahead; 1200 frames in all
  *   bench_low street [FRAMES]  stops of a zone of 2 to 5 m ahead while nothing is in it, along the street at 10 frames a
  * second, with 10 seeds; 1000 frames in all, 36000 are an hour bench_low                  all of them
  */
@@ -136,7 +137,7 @@ static bool is_blocked(const struct plx_scene *scene, double time_s, double marg
     return false;
 }
 
-static void watch_zone(struct runner *runner)
+static void watch_zone(struct runner *runner, double max_unknown)
 {
     const struct plx_zone_list list = {.count = 1,
                                        .zone = {{.name = "ahead",
@@ -152,7 +153,7 @@ static void watch_zone(struct runner *runner)
                                                  .min_height_m = 0.05,
                                                  .max_height_m = 2,
                                                  .max_speed_mps = 100,
-                                                 .max_unknown = 0.3}}};
+                                                 .max_unknown = (float)max_unknown}}};
     if (plx_pipeline_watch_zones(runner->pipeline, &list) < 0)
         abort();
 }
@@ -170,7 +171,7 @@ static void drive(uint64_t seed, int frames, struct stops *stops)
     bool stopped = false;
     plx_scene_street(640, 480, seed, &scene);
     robot_create(&scene, 0.25, &stages, &runner);
-    watch_zone(&runner);
+    watch_zone(&runner, 0.3);
     for (int frame = 0; frame < frames; frame++) {
         const double time_s = (double)frame / RATE + (double)seed; /* another part of the way with each seed */
         runner_draw(&runner, &scene, time_s, (uint32_t)frame);
@@ -192,6 +193,41 @@ static void drive(uint64_t seed, int frames, struct stops *stops)
     destroy(stages, &runner);
 }
 
+/* Frames without a stop of FRAMES, for a post Z ahead that CAMERA begins to watch FIRST frames before. */
+static int missed_stops(int camera, int z, uint64_t seed, int frames)
+{
+    struct plx_stages *stages;
+    struct plx_scene scene;
+    struct runner runner;
+    uint64_t random = seed;
+    int missed = 0;
+    robot_scene(camera, seed, &scene);
+    scene.object_count = 1;
+    scene.object[0] = (struct plx_scene_object){
+        .x = robot_random(&random, -0.5, 0.5), .z = z + 0.1, .width = 0.05, .height = 0.4, .depth = 0.05};
+    robot_create(&scene, 0.25, &stages, &runner);
+    watch_zone(&runner, 1); /* behind a thing nothing is known */
+    for (int frame = 0; frame < FIRST + frames; frame++) {
+        robot_see(&runner, &scene, frame);
+        missed += frame >= FIRST && runner.frame->zone[0].verdict != PLX_VERDICT_STOP;
+    }
+    destroy(stages, &runner);
+    return missed;
+}
+
+static void measure_stops(int frames)
+{
+    const int each = (frames + SEEDS * 3 * ROBOT_CAMERAS - 1) / (SEEDS * 3 * ROBOT_CAMERAS);
+    for (int camera = 0; camera < ROBOT_CAMERAS; camera++)
+        for (int z = 2; z <= 4; z++) {
+            int missed = 0;
+            for (int seed = 1; seed <= SEEDS; seed++)
+                missed += missed_stops(camera, z, (uint64_t)seed, each);
+            printf("camera %d, post %d.1 m ahead: no stop in %d of %d frames\n", camera, z, missed, SEEDS * each);
+            fflush(stdout);
+        }
+}
+
 static void measure_street(int frames)
 {
     struct stops stops = {0};
@@ -210,6 +246,7 @@ int main(int argc, char **argv)
     } parts[] = {{"boxes", measure_boxes, 300},
                  {"posts", measure_posts, 125},
                  {"slopes", measure_slopes, 2800},
+                 {"stops", measure_stops, 1200},
                  {"street", measure_street, 1000}};
     const int frames = argc > 2 ? atoi(argv[2]) : 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -12,9 +12,9 @@
 #define VERDICT_RATE_HZ 30
 #define VERDICT_PERIOD_NS (PLX_NS_PER_S / VERDICT_RATE_HZ)
 #define VERDICT_MORE_NS (100 * PLX_NS_PER_MS)
-#define VERDICT_POLL_NS PLX_NS_PER_MS /* as a loop that commands motors may ask; times are no more exact */
-#define VERDICT_PERIODS 2             /* and VERDICT_MORE_NS: the bar, unless a fault has its own */
-#define VERDICT_MOST 1000             /* repetitions of a fault */
+#define VERDICT_POLL_US 1000 /* as a loop that commands motors may ask */
+#define VERDICT_PERIODS 2    /* and VERDICT_MORE_NS: the bar, unless a fault has its own */
+#define VERDICT_MOST 1000    /* repetitions of a fault */
 
 /* The cameras' ramp is a wall 0.8 m ahead and no ground. So the zone lies behind the robot, and unknown is go: it trips for
  * nothing that is seen, and go depends on the faults alone. */
@@ -44,18 +44,22 @@ static inline unsigned verdict_random(unsigned below)
     return (unsigned)(state >> 33) % below;
 }
 
-/* Waits until plx_verdict answers go (or anything else, if not GO). */
-static inline void verdict_wait(bool go, unsigned poll_us, const char *what)
+/* Waits until plx_verdict answers go, or until it answers anything else. Returns the time of the last answer before. */
+static inline int64_t verdict_wait(bool go, unsigned poll_us, const char *what)
 {
     struct plx_verdict_now verdict;
-    const int64_t end_ns = plx_now_ns() + SERVICE_MS * PLX_NS_PER_MS;
+    const int64_t begin_ns = plx_now_ns();
+    int64_t last_ns = begin_ns, now_ns = begin_ns;
 
     while ((plx_verdict(service.client, &verdict) == PLX_VERDICT_GO) != go) {
-        if (plx_now_ns() > end_ns)
+        if (now_ns - begin_ns > SERVICE_MS * PLX_NS_PER_MS)
             fail_msg("%s: no %s, but %s with reasons %x, faults %x: %s", what, go ? "go" : "stop",
                      plx_verdict_word(verdict.verdict), verdict.reasons, verdict.faults, daemon_said(&service.daemon));
+        last_ns = now_ns;
         usleep(poll_us);
+        now_ns = plx_now_ns();
     }
+    return last_ns;
 }
 
 static inline void verdict_set(const struct verdict_fault *fault)
@@ -70,20 +74,28 @@ static inline void verdict_clear(const struct verdict_fault *fault)
 
 #define VERDICT_SETTING verdict_set, verdict_clear
 
-/* Go, then FAULT: the time until stop. */
-static inline int64_t verdict_repetition(const struct verdict_fault *fault)
+struct verdict_times {
+    int64_t stop_ns[VERDICT_MOST]; /* from the fault to the first stop, of each repetition */
+    int64_t last_go_ns;            /* from the fault to the last go, of all: no more than the bar */
+    int count;
+};
+
+/* Go, then FAULT, then stop. */
+static inline void verdict_repetition(const struct verdict_fault *fault, struct verdict_times *times)
 {
+    assert_true(times->count < VERDICT_MOST);
     do {
         verdict_wait(true, 5000, fault->name);
         usleep(verdict_random((unsigned)(VERDICT_PERIOD_NS / PLX_NS_PER_US)));
     } while (plx_verdict(service.client, NULL) != PLX_VERDICT_GO);
     const int64_t since_ns = plx_now_ns();
     fault->begin(fault);
-    verdict_wait(false, VERDICT_POLL_NS / PLX_NS_PER_US, fault->name);
-    const int64_t took_ns = plx_now_ns() - since_ns;
+    const int64_t last_go_ns = verdict_wait(false, VERDICT_POLL_US, fault->name) - since_ns;
+    times->stop_ns[times->count++] = plx_now_ns() - since_ns;
+    if (last_go_ns > times->last_go_ns)
+        times->last_go_ns = last_go_ns;
     if (fault->end)
         fault->end(fault);
-    return took_ns;
 }
 
 static inline int verdict_compare(const void *a, const void *b)
@@ -94,32 +106,34 @@ static inline int verdict_compare(const void *a, const void *b)
 
 static inline void verdict_heading(void)
 {
-    print_message("| %-34s | %4s | %6s | %6s | %4s | ms\n", "fault", "n", "median", "worst", "bar");
+    print_message("| %-34s | %4s | %6s | %6s | %7s | %4s | ms\n", "fault", "n", "median", "worst", "last go", "bar");
 }
 
-/* Prints a row of the table; whether the longest of COUNT times is within the bar. */
-static inline bool verdict_judge(const struct verdict_fault *fault, int64_t *took_ns, int count)
+/* Prints a row of the table; whether go was never answered after the bar. */
+static inline bool verdict_judge(const struct verdict_fault *fault, struct verdict_times *times)
 {
     const int periods = fault->periods ? fault->periods : VERDICT_PERIODS;
-    const int64_t bar_ns = periods * VERDICT_PERIOD_NS + VERDICT_MORE_NS;
+    const int64_t bar_ns = periods * VERDICT_PERIOD_NS + VERDICT_MORE_NS, *stop_ns = times->stop_ns;
+    const bool in_time = times->last_go_ns <= bar_ns;
 
-    qsort(took_ns, (size_t)count, sizeof *took_ns, verdict_compare);
-    const bool in_time = took_ns[count - 1] <= bar_ns + VERDICT_POLL_NS;
-    print_message("| %-34s | %4d | %6.1f | %6.1f | %4.0f | %s\n", fault->name, count,
-                  (double)took_ns[count / 2] / PLX_NS_PER_MS, (double)took_ns[count - 1] / PLX_NS_PER_MS,
-                  (double)bar_ns / PLX_NS_PER_MS, in_time ? "" : "LATE");
+    qsort(times->stop_ns, (size_t)times->count, sizeof *stop_ns, verdict_compare);
+    print_message("| %-34s | %4d | %6.1f | %6.1f | %7.1f | %4.0f | %s\n", fault->name, times->count,
+                  (double)stop_ns[times->count / 2] / PLX_NS_PER_MS, (double)stop_ns[times->count - 1] / PLX_NS_PER_MS,
+                  (double)times->last_go_ns / PLX_NS_PER_MS, (double)bar_ns / PLX_NS_PER_MS, in_time ? "" : "LATE");
     return in_time;
 }
 
 /* Whether FAULT became stop in time; go is back after it. */
 static inline bool verdict_measure(const struct verdict_fault *fault)
 {
-    static int64_t took_ns[VERDICT_MOST];
-    assert_true(fault->repetitions <= VERDICT_MOST);
-    for (int i = 0; i < fault->repetitions; i++)
-        took_ns[i] = verdict_repetition(fault);
+    static struct verdict_times times;
+
+    times.count = 0;
+    times.last_go_ns = 0;
+    while (times.count < fault->repetitions)
+        verdict_repetition(fault, &times);
     verdict_wait(true, 5000, fault->name);
-    return verdict_judge(fault, took_ns, fault->repetitions);
+    return verdict_judge(fault, &times);
 }
 
 /* Every fault is measured, also after one that was late. */

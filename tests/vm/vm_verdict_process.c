@@ -69,20 +69,19 @@ static void start_next(void)
 static void test_killed_processes(void **state)
 {
     (void)state;
-    static int64_t engine_ns[SERVICES * ENGINES], supervisor_ns[SERVICES];
-    int engines = 0;
+    static struct verdict_times engines, supervisors;
 
     for (int i = 0; i < SERVICES; i++) {
         for (int k = 0; k < ENGINES; k++) {
             find_engine();
-            engine_ns[engines++] = verdict_repetition(&killed);
+            verdict_repetition(&killed, &engines);
         }
-        supervisor_ns[i] = verdict_repetition(&orphaned);
+        verdict_repetition(&orphaned, &supervisors);
         start_next();
     }
     verdict_heading();
-    const bool in_time = verdict_judge(&killed, engine_ns, engines);
-    assert_true(verdict_judge(&orphaned, supervisor_ns, SERVICES) && in_time);
+    const bool in_time = verdict_judge(&killed, &engines);
+    assert_true(verdict_judge(&orphaned, &supervisors) && in_time);
 }
 
 int main(void)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A GPIO chip for tests, without hardware, for kernels that are built without gpio-sim and gpio-mockup (Debian's): label gpiotest,
- * 8 lines, of which 5 is named "verdict" and 6 cannot be an output. It sees each edge of a line as a wire would, and tells in
- * debugfs, /sys/kernel/debug/gpiotest/LINE/: value (level), edges (changes of it so far), last_ns (CLOCK_MONOTONIC of the newest).
+ * A GPIO chip for tests, without hardware, for kernels that are built without gpio-sim and gpio-mockup (Debian's): label
+ * gpiotest, 8 lines, of which 5 is named "verdict" and 6 cannot be an output. It sees each edge of a line as a wire would, and
+ * tells in debugfs, /sys/kernel/debug/gpiotest/LINE/: value (level), edges (changes of it so far), last_ns (CLOCK_MONOTONIC of
+ * the newest).
  */
 #include <linux/debugfs.h>
 #include <linux/gpio/driver.h>

@@ -11,7 +11,9 @@
 #include "core/base/clock.h"
 
 #define CONNECT_NS (100 * PLX_NS_PER_MS) /* between two attempts while no service was there yet */
-#define LOG_NS PLX_NS_PER_S              /* a verdict that flutters must not fill the journal */
+/* Between two lines of the log, for a verdict that flutters must not fill the journal. */
+#define LOG_NS PLX_NS_PER_S
+#define LOG_REASONS_NS (10 * PLX_NS_PER_S) /* where only the reasons changed */
 
 /* False if a signal handler ran. Steps that a late process missed are left out: each edge has a verdict of its own. */
 static bool sleep_until_next(struct plx_gpio_toggle *toggle)
@@ -58,16 +60,20 @@ static void describe(const struct plx_verdict_now *verdict, char *ret_text, size
 static void log_change(struct plx_gpio_toggle *toggle, const struct plx_verdict_now *verdict)
 {
     const bool go = verdict->verdict == PLX_VERDICT_GO;
+    const bool same = toggle->logged && go == (toggle->logged_verdict == PLX_VERDICT_GO);
     const int64_t now = plx_now_ns();
     char text[256];
 
-    if ((toggle->logged && go == toggle->logged_go) || now < toggle->log_ns)
+    if (same && verdict->verdict == toggle->logged_verdict && verdict->reasons == toggle->logged_reasons)
+        return;
+    if (toggle->logged && now - toggle->log_ns < (same ? LOG_REASONS_NS : LOG_NS))
         return;
     describe(verdict, text, sizeof text);
     plx_log(go ? LOG_INFO : LOG_WARNING, "the line %s: %s", go ? "toggles" : "stands still", text);
     toggle->logged = true;
-    toggle->logged_go = go;
-    toggle->log_ns = now + LOG_NS;
+    toggle->logged_verdict = verdict->verdict;
+    toggle->logged_reasons = verdict->reasons;
+    toggle->log_ns = now;
 }
 
 int plx_gpio_toggle_step(struct plx_gpio_toggle *toggle, struct plx_error_message *message)

@@ -21,8 +21,9 @@ struct plx_gpio_toggle {
     int64_t connect_ns;        /* when the next attempt is due */
     int64_t step_ns;           /* when the next step is due */
     bool high;                 /* level of the line */
-    bool logged, logged_go;    /* what the last line of the log said */
-    int64_t log_ns;            /* when the next one may be written */
+    bool logged;               /* the log has a line, and its last one said: */
+    uint32_t logged_verdict, logged_reasons;
+    int64_t log_ns; /* when that was */
 };
 
 /* Sleeps until the next half period begins, or a signal handler runs. Then asks for the verdict: go flips the line; all else

@@ -49,6 +49,7 @@ LAYERS = {
     " app/selftest",
     "app/web": "core config formats bridge app/view app/recorder",
     "app/ros": "core config bridge",
+    "app/gpio": "core/base",
 }
 SHARED = {folder for folder in LAYERS if folder.startswith("app/")}  # they may include the files of app/ itself
 

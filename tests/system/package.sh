@@ -49,9 +49,10 @@ for deb in "$packages"/*.deb; do
     ! dpkg-deb --fsys-tarfile "$deb" | tar -xO | grep -qF "$builds" || fail "$(basename "$deb") knows where it was built"
     count=$((count + 1))
 done
-ros=
+ros= gpio=
 [[ ! -e $(echo "$packages"/parallax-ros_*.deb) ]] || ros=parallax-ros # where Cyclone DDS is installed
-[[ $count == $((6 + ${ros:+1})) ]] || fail "expected 6 packages and parallax-ros, found $count"
+[[ ! -e $(echo "$packages"/parallax-gpio_*.deb) ]] || gpio=parallax-gpio # where libgpiod 1 is installed
+[[ $count == $((6 + ${ros:+1} + ${gpio:+1})) ]] || fail "expected 6 packages, parallax-ros and parallax-gpio, found $count"
 [[ $preset != release ]] || "$builds/one/build/package-release/bin/parallaxd" --version | grep -qx 'commit *0123456789ab' ||
     fail "--version tells another commit"
 
@@ -73,7 +74,7 @@ done
 
 # A newer version, as an upgrade needs it: the same with another number.
 mkdir "$work/newer"
-for package in parallax libparallax0 libparallax-dev python3-parallax parallax-tests parallax-web $ros; do
+for package in parallax libparallax0 libparallax-dev python3-parallax parallax-tests parallax-web $ros $gpio; do
     dpkg-deb -R "$packages"/${package}_*.deb "$work/tree"
     sed -i 's/0\.1\.0~git20231114221320/0.1.0~git20231114221321/' "$work/tree/DEBIAN/control"
     dpkg-deb -b "$work/tree" "$work/newer/$package.deb" >/dev/null
@@ -84,7 +85,7 @@ cat >"$work/inside" <<'INSIDE'
 set -eu
 fail() { echo "package.sh: $*" >&2; exit 1; }
 export DEBIAN_FRONTEND=noninteractive
-ours="$ROS parallax-web python3-parallax parallax-tests libparallax-dev libparallax0 parallax"
+ours="$ROS $GPIO parallax-web python3-parallax parallax-tests libparallax-dev libparallax0 parallax"
 user_was_there=$(getent passwd parallax || true)
 test ! -e /etc/parallax || fail "this machine has a parallax already"
 quietly() { "$@" >/plx/log 2>&1 || { cat /plx/log; fail "$*"; }; }
@@ -123,6 +124,10 @@ if test "$ROS"; then
     parallax-ros --help >/dev/null || fail "parallax-ros lacks a library"
     test -L /etc/systemd/system/multi-user.target.wants/parallax-ros.service || fail "parallax-ros is not enabled"
 fi
+if test "$GPIO"; then
+    parallax-gpio --help >/dev/null || fail "parallax-gpio lacks a library"
+    test -L /etc/systemd/system/multi-user.target.wants/parallax-gpio.service || fail "parallax-gpio is not enabled"
+fi
 echo "installed"
 
 echo 'match: {paths: 4}' >/etc/parallax/parallax.yaml
@@ -157,7 +162,7 @@ INSIDE
 
 # Its own name space of mounts: everything is gone with the last process in it.
 code=0
-export work packages ros
+export work packages ros gpio
 unshare --mount --propagation private bash -euc '
     mkdir "$work/root"
     mount -t tmpfs none "$work/root" && mkdir "$work"/root/{over,scratch,merged} || exit 77
@@ -171,7 +176,7 @@ unshare --mount --propagation private bash -euc '
     mkdir plx/packages
     cp "$packages"/*.deb plx/packages/
     touch plx/begun
-    chroot . env -i ROS="$ros" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash /plx/inside
+    chroot . env -i ROS="$ros" GPIO="$gpio" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash /plx/inside
 ' || code=$?
 [[ $code != 77 ]] || { echo "skipped in part: no overlay file system here"; exit 0; }
 [[ $code == 0 ]] || exit $code

@@ -60,6 +60,8 @@ LEFT_OUT = {
     "ssh *": "another machine",
     "pip install *": "the network; test_wheel builds and installs it",
     "parallax cameras": "cameras; vm_cameras runs it",
+    "gpiodetect*": "a GPIO chip",
+    "parallax-gpio *": "a GPIO chip; vm_gpio runs it",
     "parallax calibrate *": "pictures of a chessboard; test_calibrate_command draws them",
     "parallax selftest": "half a minute; test_selftest runs it",
     "parallax tune*": "a GPU; test_tune",

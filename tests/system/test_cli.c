@@ -375,7 +375,8 @@ static void expect_same_options(const char *help, const char *part, const char *
 static void manuals_of_programs_have_their_options(void **state)
 {
     (void)state;
-    static const char *const name[] = {"parallaxd", "parallax-recorder", "parallax-ros", "parallax-web", "parallax-selftest"};
+    static const char *const name[] = {"parallaxd",    "parallax-recorder", "parallax-ros",
+                                       "parallax-web", "parallax-gpio",     "parallax-selftest"};
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         char path[512], help[8192];
         snprintf(path, sizeof path, PLX_BINARY_DIR "/bin/%s", name[i]);

@@ -15,6 +15,7 @@ systemd-analyze --help | grep -q -- --offline || { echo "skipped: systemd-analyz
 # As installed, but for the program's place: it must exist.
 units="parallaxd.service parallaxd@front.service parallax-recorder.service parallax-recorder@front.service parallax-web.service parallax-web@front.service"
 ! test -e "$build/systemd/parallax-ros.service" || units="$units parallax-ros.service parallax-ros@front.service"
+! test -e "$build/systemd/parallax-gpio.service" || units="$units parallax-gpio.service parallax-gpio@front.service"
 for unit in $units; do
     program=${unit%.service}
     program=${program%@front}

@@ -108,6 +108,12 @@ if(TARGET parallax-ros)
 Images, disparity, depth, points, scan, obstacles, odometry and diagnostics of
 parallaxd as topics of ROS 2, by Cyclone DDS. Needs no ROS on this machine.")
 endif()
+if(TARGET parallax-gpio)
+    plx_unit_package(parallax-gpio)
+    set(CPACK_COMPONENT_PARALLAX-GPIO_DESCRIPTION "toggles a GPIO line while the Parallax stereo service says go
+A line that stands still means stop, for a watchdog circuit behind it: slow,
+stop, a verdict that is too old, a dead program. Nothing of this is certified.")
+endif()
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/changelog.in ${CMAKE_BINARY_DIR}/debian/changelog @ONLY)
 foreach(package ${CPACK_COMPONENTS_ALL})

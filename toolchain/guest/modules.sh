@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the modules that no distribution ships built, for the kernel in build/guest/kernel-ARCH, and adds them to its own: stereocam,
-# udmabuf, and v4l2loopback from the source package that came with the kernel. Built again when a source changes.
+# udmabuf, gpiotest, and v4l2loopback from the source package that came with the kernel. Built again when a source changes.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cd "$here/../.."
@@ -32,6 +32,7 @@ build_module() { # NAME SOURCES
 
 build_module stereocam "$here/stereocam"
 build_module udmabuf "$here/udmabuf"
+build_module gpiotest "$here/gpiotest"
 for loopback in "$root"/usr/src/v4l2loopback-*; do
     [[ ! -d $loopback ]] || build_module v4l2loopback "$loopback" ||
         printf 'guest: v4l2loopback does not build for this kernel; its cases will be skipped\n' >&2

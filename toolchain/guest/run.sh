@@ -42,6 +42,7 @@ printf '%s\n' "${cases[@]}" >"$tree/guest/cases"
 
 # The programs, at the paths that they were compiled with too, and their libraries.
 programs=("${cases[@]/#/$bin/}" "$bin"/{parallaxd,parallaxd_faulty,parallax,parallax-recorder,ring_peer})
+[[ ! -x $bin/parallax-gpio ]] || programs+=("$bin/parallax-gpio") # where libgpiod 1 is installed
 for program in "${programs[@]}"; do strip --strip-debug -o "$tree/bin/${program##*/}" "$program"; done
 mkdir -p "$tree/$build" "$tree/etc"
 ln -s /bin "$tree/$bin"

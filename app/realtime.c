@@ -2,9 +2,13 @@
 #include "app/realtime.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -36,6 +40,34 @@ int plx_realtime_lock_memory(struct plx_error_message *message)
                     "memory is not locked (%s): pages may be taken back when the machine is short of memory; RLIMIT_MEMLOCK is "
                     "%llu KiB, set LimitMEMLOCK=infinity in the unit, or ulimit -l unlimited",
                     strerror(errno), (unsigned long long)limit.rlim_cur / 1024);
+}
+
+void plx_realtime_gather_heap(void)
+{
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, -1);
+}
+
+#define MOST_CODE (16 * 1024 * 1024) /* a driver's library may have a hundred times what is used of it */
+
+void plx_realtime_touch_memory(void)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && fgets(line, sizeof line, maps)) {
+        uintptr_t begin, end;
+        char kind[5];
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, kind) != 3)
+            continue;
+        const bool is_heap = strstr(line, "[heap]"), is_code = strcmp(kind, "r-xp") == 0 && end - begin <= MOST_CODE;
+        for (uintptr_t at = begin; at < end && is_heap; at += page)
+            __atomic_fetch_or((uint8_t *)at, 0, __ATOMIC_RELAXED); /* writes, but changes nothing of other threads */
+        for (uintptr_t at = begin; at < end && is_code; at += page)
+            (void)*(const volatile uint8_t *)at;
+    }
+    if (maps)
+        fclose(maps);
 }
 
 int plx_realtime_choose_cpus(const char *cpus, struct plx_error_message *message)

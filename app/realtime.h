@@ -10,6 +10,11 @@
  * would be refused once the limit is reached. PERMISSION with what to do: nothing is locked, all goes on. */
 int plx_realtime_lock_memory(struct plx_error_message *message);
 
+/* From now on what this thread takes by malloc lies in the heap and stays there; then touches every page of the heap and of
+ * the code, so that no frame waits for the kernel at the first use of one. */
+void plx_realtime_gather_heap(void);
+void plx_realtime_touch_memory(void);
+
 /* Lets this thread, and the threads that it makes from now on, run on the processors of CPUS alone ("2-3,5"). RANGE with the
  * name of the key: no such list, or a processor that this process may not use. */
 int plx_realtime_choose_cpus(const char *cpus, struct plx_error_message *message);

@@ -128,6 +128,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     void *slots;
     int exit_code = PLX_EXIT_OK;
 
+    plx_realtime_gather_heap();
     sigaction(SIGTERM, &on_stop, NULL);
     plx_log_copy(report_line, &report_fd);
     plx_heartbeat_join(heartbeats, PLX_THREAD_WORK);
@@ -149,6 +150,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     /* Everything that a frame needs is allocated, and the ring is mapped. */
     if (plx_realtime_lock_memory(&report.message) < 0)
         plx_log(LOG_NOTICE, "%s", report.message.text);
+    plx_realtime_touch_memory();
     if (result == 0)
         result = source->ops->start(source, &source->message);
     plx_capture_queue_start(&loop.queue);

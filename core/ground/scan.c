@@ -5,14 +5,14 @@
 
 #include "core/ground/stixels.h"
 
-#define LEAST_GAP 5  /* columns, 20 px */
-#define LEAST_DROP 8 /* columns, 32 px */
-#define LEAST_RISE 4 /* columns, 16 px */
-#define RISE_SLOPE 5 /* ground that rises by no more than a 5th of its way is a ramp: 11 degrees */
-#define RISE_CELLS 3 /* that show it */
-#define RISE_NOISE 5 /* standard deviations of a height */
-#define DROP_SLOPE 7 /* and ground that falls by no more than a 7th: 8 degrees */
-#define DROP_CELLS 1 /* of a low floor far ahead hardly more lie below a slope of 8 degrees */
+#define LEAST_GAP 5   /* columns, 20 px */
+#define LEAST_DROP 10 /* columns, 40 px: of 25,000 frames of slopes one had a chance drop of 8 */
+#define LEAST_RISE 4  /* columns, 16 px */
+#define RISE_SLOPE 5  /* ground that rises by no more than a 5th of its way is a ramp: 11 degrees */
+#define RISE_CELLS 3  /* that show it */
+#define RISE_NOISE 5  /* standard deviations of a height */
+#define DROP_SLOPE 7  /* and ground that falls by no more than a 7th: 8 degrees */
+#define DROP_CELLS 1  /* of a low floor far ahead hardly more lie below a slope of 8 degrees */
 #define DROP_NOISE 3
 #define FARTHEST_MM 1000000
 

@@ -16,7 +16,7 @@ void plx_scan_refuse_slopes(const struct plx_image *disparity, const struct plx_
                             const struct plx_calibration_info *calibration, const struct plx_columns_params *params,
                             struct plx_scan *scan);
 
-/* Ends free ground at the drops that the stage columns found, and says so, where at least 8 columns side by side have one:
+/* Ends free ground at the drops that the stage columns found, and says so, where at least 10 columns side by side have one:
  * fewer are chance. */
 void plx_scan_confirm_drops(struct plx_scan *scan, int count);
 

@@ -22,6 +22,8 @@
 
 #define SEEDS 10
 
+static int first_seed = 1, last_seed = SEEDS;
+
 static void destroy(struct plx_stages *stages, struct runner *runner)
 {
     runner_destroy(runner);
@@ -91,18 +93,19 @@ static const char *const ground_name[ROBOT_GROUNDS] = {"level",
 static void measure_slopes(int frames)
 {
     const int each = (frames + SEEDS * ROBOT_GROUNDS * ROBOT_CAMERAS - 1) / (SEEDS * ROBOT_GROUNDS * ROBOT_CAMERAS);
+    const int seeds = last_seed - first_seed + 1;
     int total = 0;
     for (int ground = 0; ground < ROBOT_GROUNDS; ground++) {
         int bad = 0, columns = 0;
-        for (int seed = 1; seed <= SEEDS; seed++)
+        for (int seed = first_seed; seed <= last_seed; seed++)
             for (int camera = 0; camera < ROBOT_CAMERAS; camera++)
                 bad += robot_false_drops((enum robot_ground)ground, camera, (uint64_t)seed, each, &columns);
-        printf("%-36s false drops in %d of %d frames, %d columns\n", ground_name[ground], bad, each * SEEDS * ROBOT_CAMERAS,
+        printf("%-36s false drops in %d of %d frames, %d columns\n", ground_name[ground], bad, each * seeds * ROBOT_CAMERAS,
                columns);
         fflush(stdout);
         total += bad;
     }
-    printf("all: false drops in %d of %d frames\n", total, each * SEEDS * ROBOT_GROUNDS * ROBOT_CAMERAS);
+    printf("all: false drops in %d of %d frames\n", total, each * seeds * ROBOT_GROUNDS * ROBOT_CAMERAS);
 }
 
 /* --- a street with nothing in the way ---------------------------------------------------------------------------------- */
@@ -218,12 +221,13 @@ static int missed_stops(int camera, int z, uint64_t seed, int frames)
 static void measure_stops(int frames)
 {
     const int each = (frames + SEEDS * 3 * ROBOT_CAMERAS - 1) / (SEEDS * 3 * ROBOT_CAMERAS);
+    const int seeds = last_seed - first_seed + 1;
     for (int camera = 0; camera < ROBOT_CAMERAS; camera++)
         for (int z = 2; z <= 4; z++) {
             int missed = 0;
-            for (int seed = 1; seed <= SEEDS; seed++)
+            for (int seed = first_seed; seed <= last_seed; seed++)
                 missed += missed_stops(camera, z, (uint64_t)seed, each);
-            printf("camera %d, post %d.1 m ahead: no stop in %d of %d frames\n", camera, z, missed, SEEDS * each);
+            printf("camera %d, post %d.1 m ahead: no stop in %d of %d frames\n", camera, z, missed, seeds * each);
             fflush(stdout);
         }
 }
@@ -231,7 +235,7 @@ static void measure_stops(int frames)
 static void measure_street(int frames)
 {
     struct stops stops = {0};
-    for (int seed = 1; seed <= SEEDS; seed++)
+    for (int seed = first_seed; seed <= last_seed; seed++)
         drive((uint64_t)seed, (frames + SEEDS - 1) / SEEDS, &stops);
     printf("street: %d stops (%d frames) in %d frames with a clear zone; none in %d of %d frames with a thing in it\n",
            stops.events, stops.stopped, stops.clear, stops.missed, stops.blocked);
@@ -249,6 +253,8 @@ int main(int argc, char **argv)
                  {"stops", measure_stops, 1200},
                  {"street", measure_street, 1000}};
     const int frames = argc > 2 ? atoi(argv[2]) : 0;
+    if (argc > 3)
+        first_seed = last_seed = atoi(argv[3]);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (argc < 2 || !strcmp(argv[1], parts[i].name))
             parts[i].measure(frames > 0 ? frames : parts[i].frames);

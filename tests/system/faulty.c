@@ -10,6 +10,8 @@
  *   slow NAME MS  every call of NAME takes so much longer
  *   lose N        there is a GPU, which is the CPU, and each engine loses it after N frames; 0: it cannot be opened
  *   stall N       likewise, but it does not answer any more
+ *   steady N      an engine ends with a message if it asks for memory, a file or a thread after it has published N frames; not
+ *                 for its sensors, which are read once a second beside the frames
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +54,8 @@ static __attribute__((constructor)) void read_fault(void)
     if (page == MAP_FAILED)
         abort();
     fault.calls = page;
-    if (text && (sscanf(text, "lose %ld", &fault.number) == 1 || sscanf(text, "stall %ld", &fault.number) == 1))
+    if (text && (sscanf(text, "lose %ld", &fault.number) == 1 || sscanf(text, "stall %ld", &fault.number) == 1 ||
+                 sscanf(text, "steady %ld", &fault.number) == 1))
         sscanf(text, "%7s", fault.kind);
     else if (text && sscanf(text, "%7s %31s %ld", fault.kind, fault.name, &fault.number) != 3)
         abort();
@@ -65,6 +68,17 @@ static bool is_due(const char *kind, const char *name)
         return false;
     dprintf(STDERR_FILENO, "fault: %s %s %ld\n", kind, name, fault.number);
     return true;
+}
+
+static atomic_long published; /* frames, by this process */
+static _Thread_local bool reads_sensors;
+
+static void expect_steady(const char *name)
+{
+    if (strcmp(fault.kind, "steady") != 0 || reads_sensors || atomic_load(&published) < fault.number)
+        return;
+    dprintf(STDERR_FILENO, "fault: %s after %ld frames\n", name, atomic_load(&published));
+    abort();
 }
 
 static void stop_if_due(const char *name)
@@ -80,6 +94,7 @@ static void stop_if_due(const char *name)
     type __wrap_##name parameters;                                                                                             \
     type __wrap_##name parameters                                                                                              \
     {                                                                                                                          \
+        expect_steady(#name);                                                                                                  \
         stop_if_due(#name);                                                                                                    \
         if (is_due("fail", #name)) {                                                                                           \
             errno = number;                                                                                                    \
@@ -125,6 +140,7 @@ int __wrap_open(const char *path, int flags, ...)
     va_start(rest, flags);
     const unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, unsigned) : 0;
     va_end(rest);
+    expect_steady("open");
     if (is_due("fail", "open")) {
         errno = EMFILE;
         return -1;
@@ -157,7 +173,15 @@ static void delay(const char *name)
     }
 
 STEP(int, listen, (int fd, int backlog), (fd, backlog))
-STEP(uint32_t, plx_system_health_read, (struct plx_system_health * machine), (machine))
+
+uint32_t __real_plx_system_health_read(struct plx_system_health *machine);
+uint32_t __wrap_plx_system_health_read(struct plx_system_health *machine);
+uint32_t __wrap_plx_system_health_read(struct plx_system_health *machine)
+{
+    reads_sensors = true;
+    delay("plx_system_health_read");
+    return __real_plx_system_health_read(machine);
+}
 
 /* PLX_FAKE_ROOT: below it lie /proc and /sys as the sensors are to read them. */
 void __real_plx_system_health_init(struct plx_system_health *machine, const char *root);
@@ -209,7 +233,15 @@ STEP(void, plx_tracks_update,
 STEP(int, plx_pairing_push,
      (struct plx_pairing * pairing, const struct plx_capture *capture, struct plx_pairing_result *ret_result),
      (pairing, capture, ret_result))
-STEP(void, plx_ring_commit, (struct plx_shm * region), (region))
+
+void __real_plx_ring_commit(struct plx_shm *region);
+void __wrap_plx_ring_commit(struct plx_shm *region);
+void __wrap_plx_ring_commit(struct plx_shm *region)
+{
+    delay("plx_ring_commit");
+    __real_plx_ring_commit(region);
+    atomic_fetch_add(&published, 1);
+}
 
 /* --- what a driver does --------------------------------------------------------------------------------------------- */
 

@@ -7,11 +7,11 @@
 #include "tests/vm/verdict.h"
 
 static const struct verdict_fault faults[] = {
-    {"left camera unplugged", 60, 0, VERDICT_SETTING, "left/connected", 0, 1},
-    {"right camera unplugged", 60, 0, VERDICT_SETTING, "right/connected", 0, 1},
-    {"no pictures of the left eye", 60, 0, VERDICT_SETTING, "left/stall", 1, 0},
-    {"all pictures of the right eye lost", 60, 0, VERDICT_SETTING, "right/drop_percent", 100, 0},
-    {"only damaged pictures", 60, 0, VERDICT_SETTING, "left/error_count", 1000000, 0},
+    {"left camera unplugged", 12, 0, VERDICT_SETTING, "left/connected", 0, 1},
+    {"right camera unplugged", 12, 0, VERDICT_SETTING, "right/connected", 0, 1},
+    {"no pictures of the left eye", 12, 0, VERDICT_SETTING, "left/stall", 1, 0},
+    {"all pictures of the right eye lost", 12, 0, VERDICT_SETTING, "right/drop_percent", 100, 0},
+    {"only damaged pictures", 12, 0, VERDICT_SETTING, "left/error_count", 1000000, 0},
 };
 
 static void test_each_fault(void **state)

@@ -11,15 +11,15 @@
 /* A part of the picture must repeat 5 times, and the camera's own first repeat is its second picture; 5 pictures must be dark.
  */
 static const struct verdict_fault faults[] = {
-    {"left eye frozen", 150, 0, VERDICT_SETTING, "left/frozen", 1, 0},
-    {"right eye frozen", 150, 0, VERDICT_SETTING, "right/frozen", 1, 0},
-    {"half of the right eye frozen", 60, 6, VERDICT_SETTING, "right/frozen_rows", ALL_ROWS / 2, 0},
-    {"both eyes dark", 60, 5, VERDICT_SETTING, "scale", 1, 0},
-    {"one damaged picture", 100, 0, VERDICT_SETTING, "left/error_count", 1, 0},
-    {"one short picture", 100, 0, VERDICT_SETTING, "right/short_count", 1, 0},
-    {"timestamps 1 h ahead", 50, 0, VERDICT_SETTING, "right/timestamp_offset_ns", 3600000000000, 0},
-    {"timestamps 1 s behind", 50, 0, VERDICT_SETTING, "left/timestamp_offset_ns", -1000000000, 0},
-    {"eyes 15 ms apart", 60, 0, VERDICT_SETTING, "right/skew_ns", 15000000, 0},
+    {"left eye frozen", 30, 0, VERDICT_SETTING, "left/frozen", 1, 0},
+    {"right eye frozen", 30, 0, VERDICT_SETTING, "right/frozen", 1, 0},
+    {"half of the right eye frozen", 12, 6, VERDICT_SETTING, "right/frozen_rows", ALL_ROWS / 2, 0},
+    {"both eyes dark", 12, 5, VERDICT_SETTING, "scale", 1, 0},
+    {"one damaged picture", 20, 0, VERDICT_SETTING, "left/error_count", 1, 0},
+    {"one short picture", 20, 0, VERDICT_SETTING, "right/short_count", 1, 0},
+    {"timestamps 1 h ahead", 10, 0, VERDICT_SETTING, "right/timestamp_offset_ns", 3600000000000, 0},
+    {"timestamps 1 s behind", 10, 0, VERDICT_SETTING, "left/timestamp_offset_ns", -1000000000, 0},
+    {"eyes 15 ms apart", 12, 0, VERDICT_SETTING, "right/skew_ns", 15000000, 0},
 };
 
 static void test_each_fault(void **state)

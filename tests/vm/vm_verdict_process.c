@@ -6,9 +6,9 @@
  */
 #include "tests/vm/verdict.h"
 
-#define STOPS 200   /* of an engine */
-#define SERVICES 50 /* that are killed */
-#define ENGINES 3   /* killed of each: the pause before the next engine doubles */
+#define STOPS 40                      /* of an engine */
+#define SERVICES (10 * VERDICT_TIMES) /* that are killed */
+#define ENGINES 3                     /* killed of each: the pause before the next engine doubles */
 
 static pid_t engine; /* looked up before the fault, whose time would hold that work */
 

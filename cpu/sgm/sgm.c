@@ -22,6 +22,7 @@
 
 #define ALIGNMENT 64
 #define PATIENCE 1000 /* looks at a counter before the thread sleeps: about the time of a block */
+#define REACH 1       /* pixels behind a block whose states it reads */
 #define TAKEN_BITS 16 /* of struct job's taken */
 _Static_assert(PLX_MAX_SIDE < 1 << TAKEN_BITS, "the rows of an image fit");
 
@@ -51,10 +52,12 @@ struct visit {
 };
 
 struct plx_sgm_scratch {
-    void *memory;                               /* of all that follows */
-    uint8_t *pairs;                             /* sums of the first visit, [height][width][pairs] */
-    uint8_t *state[SWEEPS][2][PLX_SWEEP_PATHS]; /* of even and odd rows, [1 + width + 1][disparities]; not of ALONG */
-    struct progress *progress[SWEEPS];          /* [height] in the order of the sweep */
+    void *memory;   /* of all that follows */
+    uint8_t *pairs; /* sums of the first visit, [height][width][pairs] */
+    /* [height + width + 1][disparities], not of ALONG: each row's states replace those of the row before that they come from,
+     * so a diagonal path's lie a pixel farther with each row. */
+    uint8_t *state[SWEEPS][PLX_SWEEP_PATHS];
+    struct progress *progress[SWEEPS]; /* [height] in the order of the sweep */
     int threads;
     struct worker worker[]; /* [threads] */
 };
@@ -110,9 +113,8 @@ static size_t place(struct plx_sgm_scratch *scratch, uint8_t *memory, const stru
     scratch->pairs = take(memory, &end, width * height * plx_pairs(8, limits->disparities));
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         scratch->progress[sweep] = take(memory, &end, height * sizeof *scratch->progress[sweep]);
-        for (int odd = 0; odd < 2; odd++)
-            for (int path = PLX_STRAIGHT; path < PLX_SWEEP_PATHS; path++)
-                scratch->state[sweep][odd][path] = take(memory, &end, (width + 2) * disparities);
+        for (int path = PLX_STRAIGHT; path < PLX_SWEEP_PATHS; path++)
+            scratch->state[sweep][path] = take(memory, &end, (height + width + 1) * disparities);
     }
     for (int i = 0; i < scratch->threads; i++)
         place_worker(&scratch->worker[i], memory, &end, width, disparities);
@@ -215,8 +217,10 @@ static void prepare_paths(const struct job *job, struct plx_sgm_row *row, int y,
     row->p1_diagonal = (uint8_t)match->p1_diagonal;
     memset(row->along, 0, (size_t)match->disparities);
     for (int path = PLX_STRAIGHT; path < PLX_SWEEP_PATHS; path++) {
-        row->last[path] = job->scratch->state[sweep][(index + 1) % 2][path] + match->disparities;
-        row->next[path] = job->scratch->state[sweep][index % 2][path] + match->disparities;
+        const int from = path == PLX_BEHIND ? -step : path == PLX_AHEAD ? step : 0; /* column that the path comes from */
+        const int first = from < 0 ? job->height - index : from > 0 ? index + 1 : 0;
+        row->next[path] = job->scratch->state[sweep][path] + (ptrdiff_t)first * match->disparities;
+        row->last[path] = row->next[path] - from * match->disparities;
     }
     job->kernels->penalties(match, grey, grey, -step, job->width, row->p2[PLX_ALONG]);
     job->kernels->penalties(match, grey, before, 0, job->width, row->p2[PLX_STRAIGHT]);
@@ -254,6 +258,7 @@ static void match_row(const struct job *job, struct worker *worker, const struct
     row->width = width;
     row->disparities = job->match->disparities;
     row->paths = job->match->paths;
+    row->streams = !visit->is_second;
     prepare_cost(job, row, y);
     prepare_paths(job, row, y, sweep, index);
     if (visit->is_second) {
@@ -265,7 +270,7 @@ static void match_row(const struct job *job, struct worker *worker, const struct
         uint8_t *first_pairs = pairs + (size_t)x * pixel;
 
         if (index > 0)
-            wait_for(&progress[index - 1], NEXT_ROW, min(end + 1, width));
+            wait_for(&progress[index - 1], NEXT_ROW, min(end + REACH, width));
         kernels->cost(row, x, count, worker->cost);
         kernels->aggregate(row, x, count, worker->cost, visit->is_second ? worker->pairs : first_pairs);
         if (visit->is_second)
@@ -279,14 +284,10 @@ static void match_row(const struct job *job, struct worker *worker, const struct
 /* Before its first row and beside its columns a path has no state: zeros, which make L = C. */
 static void start_sweep(struct job *job, int sweep)
 {
-    const size_t pixel = (size_t)job->match->disparities, width = (size_t)job->width;
+    const size_t states = (size_t)(job->height + job->width + 1) * (size_t)job->match->disparities;
 
-    for (int path = PLX_STRAIGHT; path < PLX_SWEEP_PATHS; path++) {
-        uint8_t *even = job->scratch->state[sweep][0][path];
-        memset(even, 0, pixel);
-        memset(even + (width + 1) * pixel, 0, pixel);
-        memset(job->scratch->state[sweep][1][path], 0, (width + 2) * pixel);
-    }
+    for (int path = PLX_STRAIGHT; path < PLX_SWEEP_PATHS; path++)
+        memset(job->scratch->state[sweep][path], 0, states);
     /* relaxed: the pool orders them before and after the work */
     for (int i = 0; i < job->height; i++) {
         atomic_store_explicit(&job->scratch->progress[sweep][i].done, 0, memory_order_relaxed);
@@ -310,8 +311,8 @@ static bool can_begin(const struct job *job, const struct visit *visit)
     struct progress *const *progress = job->scratch->progress;
     const int index = visit->index;
 
-    if (index > 0 &&
-        atomic_load_explicit(&progress[visit->sweep][index - 1].done, memory_order_relaxed) < min(PLX_BLOCK + 1, job->width))
+    if (index > 0 && atomic_load_explicit(&progress[visit->sweep][index - 1].done, memory_order_relaxed) <
+                         min(PLX_BLOCK + REACH, job->width))
         return false;
     return !visit->is_second ||
            atomic_load_explicit(&progress[!visit->sweep][mirror(job, index)].done, memory_order_relaxed) == job->width;

@@ -54,6 +54,7 @@ struct plx_sgm_row {
     uint8_t *along;                       /* state of the pixel before */
     const uint8_t *last[PLX_SWEEP_PATHS]; /* states of the row before; not of ALONG */
     uint8_t *next[PLX_SWEEP_PATHS];       /* states of this row */
+    bool streams;                         /* sums of paths are read much later: they go past the caches */
 
     /* candidates */
     uint16_t *raw, *s1, *s2; /* [width], as in struct plx_candidates */

@@ -96,6 +96,15 @@ INLINE void step(const uint8_t *state, const u8v *cost, uint8_t p1, uint8_t p2, 
         store8(ret_state + i * LANES8, l[i] - least);
 }
 
+INLINE void store_pairs(const struct plx_sgm_row *row, const u8v *sum, int vectors, uint8_t *ret_sum)
+{
+    for (int v = 0; v < vectors; v++)
+        if (row->streams)
+            stream8(ret_sum + v * LANES8, sum[v]);
+        else
+            store8(ret_sum + v * LANES8, sum[v]);
+}
+
 INLINE void aggregate(const struct plx_sgm_row *row, int x, int count, const uint8_t *cost, uint8_t *ret_pairs, int vectors,
                       bool diagonal)
 {
@@ -114,8 +123,7 @@ INLINE void aggregate(const struct plx_sgm_row *row, int x, int count, const uin
         step(row->along, c, row->p1_straight, row->p2[PLX_ALONG][at], vectors, sum, row->along);
         step(row->last[PLX_STRAIGHT] + at * disparities, c, row->p1_straight, row->p2[PLX_STRAIGHT][at], vectors, sum,
              row->next[PLX_STRAIGHT] + at * disparities);
-        for (int v = 0; v < vectors; v++)
-            store8(pairs + v * LANES8, sum[v]);
+        store_pairs(row, sum, vectors, pairs);
         if (!diagonal)
             continue;
         for (int v = 0; v < vectors; v++)
@@ -124,9 +132,10 @@ INLINE void aggregate(const struct plx_sgm_row *row, int x, int count, const uin
              row->next[PLX_BEHIND] + at * disparities);
         step(row->last[PLX_AHEAD] + (at + back) * disparities, c, row->p1_diagonal, row->p2[PLX_AHEAD][at], vectors, sum,
              row->next[PLX_AHEAD] + at * disparities);
-        for (int v = 0; v < vectors; v++)
-            store8(pairs + disparities + v * LANES8, sum[v]);
+        store_pairs(row, sum, vectors, pairs + disparities);
     }
+    if (row->streams)
+        order_stream();
 }
 
 void PLX_KERNEL(aggregate)(const struct plx_sgm_row *row, int x, int count, const uint8_t *cost, uint8_t *ret_pairs)
@@ -182,10 +191,11 @@ INLINE void argmin(const struct plx_sgm_row *row, int x, int count, const uint8_
     const u16v lane = ramp();
 
     for (int i = 0; i < count; i++, x++) {
-        uint16_t s[256 + 2] = {0}; /* one more on each side */
+        uint16_t s[256 + 2]; /* one more on each side */
         u16v sum[256 / LANES16], least = all16(0xFFFF);
         uint16_t *key = row->key + (size_t)(x % PLX_KEY_ROWS) * key_row + (row->width - 1 - x);
 
+        s[0] = s[disparities + 1] = 0;
         for (int v = 0; v < vectors; v++) {
             const int d = v * LANES16;
             sum[v] = total(cost + d, pairs_a + d, pairs_b + d, disparities, shift);

@@ -75,6 +75,8 @@ INLINE u16v all16(uint16_t value)
  * least8(v)          the smallest byte in all lanes
  * least16(v)         the smallest word
  * widen(p)           LANES16 bytes at P as words
+ * stream8(p, v)      stores V at P, which is aligned, past the caches, where that is possible
+ * order_stream()     after it, what was streamed is stored before what comes next
  */
 #define BINARY(type, name, instruction, raw)                                                                                   \
     INLINE type name(type a, type b)                                                                                           \
@@ -119,6 +121,11 @@ INLINE u8v least8(u8v v)
 {
     __m256i half = _mm256_min_epu8(_mm512_castsi512_si256((__m512i)v), _mm512_extracti64x4_epi64((__m512i)v, 1));
     return (u8v)_mm512_broadcastb_epi8(least8_of_32(half));
+}
+
+INLINE void stream8(void *to, u8v v)
+{
+    _mm512_stream_si512((__m512i *)to, (__m512i)v);
 }
 
 INLINE unsigned least16(u16v v)
@@ -170,6 +177,11 @@ INLINE u8v shift_down(u8v v, u8v w)
 INLINE u8v least8(u8v v)
 {
     return (u8v)_mm256_broadcastb_epi8(least8_of_32((__m256i)v));
+}
+
+INLINE void stream8(void *to, u8v v)
+{
+    _mm256_stream_si256((__m256i *)to, (__m256i)v);
 }
 
 INLINE unsigned least16(u16v v)
@@ -306,6 +318,22 @@ INLINE u16v widen(const uint8_t *from)
 
 #ifndef popcount4
 #    define popcount4 popcount8
+#endif
+
+#if VECTOR > 16
+INLINE void order_stream(void)
+{
+    _mm_sfence();
+}
+#else
+INLINE void stream8(void *to, u8v v)
+{
+    store8(to, v);
+}
+
+INLINE void order_stream(void)
+{
+}
 #endif
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages even and agree: the local mean of nearly equal disparities, and what strict and dense disparity confirm. */
 #include "gpu/device/launch.cuh"
+#include "gpu/device/packed.cuh"
 
 #define WARP 32  /* threads of a block side by side */
 #define EACH 4   /* pixels of a thread, side by side */
@@ -17,49 +18,98 @@ static __device__ __forceinline__ int mean(unsigned sum, unsigned n)
     return (int)__fdividef((float)(2 * sum + n) + 0.5f, (float)(2 * n));
 }
 
-/* Grid: a block 128 x 8 pixels, a thread four of a row. Reads 2 bytes a pixel (3.6 with the halo), writes 2. Invalid differs
- * from every disparity by more than the largest step. */
+#define WINDOW ((2 * REACH + 1) * (2 * REACH + 1))
+#define WORDS ((EACH + 2 * MARGIN) / 2) /* of a row of the tile that a thread reads, two pixels each */
+#define BEYOND 0x4000                   /* a disparity is less; stands for invalid, and is far from all of them */
+#define NEAR (2 * PLX_EVEN_STEP) /* the largest step from BASE, a pixel's own disparity less PLX_EVEN_STEP, that counts */
+
+/* Adds to FOUND what a row says of a thread's pixels. AT: its words, and between each two the halves that they have side by
+ * side. */
+#if PLX_PACKED_HALF2
+/* For each pixel N << 16 | SUM, of N steps that count. */
+static __device__ __forceinline__ void add_row(const uint32_t at[2 * WORDS], const uint32_t base[EACH / 2],
+                                               uint32_t found[EACH])
+{
+#    pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        const uint32_t own = base[i / 2] >> i % 2 * 16 & 0xFFFF;
+#    pragma unroll
+        for (int k = i + MARGIN - REACH; k <= i + MARGIN + REACH; k++) {
+            const uint32_t step = (at[k / 2 * 2] >> k % 2 * 16) - own & 0xFFFF;
+            if (step <= NEAR)
+                found[i] += step + 0x10000;
+        }
+    }
+}
+
+static __device__ __forceinline__ uint16_t even_of(uint32_t own, const uint32_t found[EACH], int i)
+{
+    return (uint16_t)(own - PLX_EVEN_STEP + mean(found[i] & 0xFFFF, found[i] >> 16));
+}
+#else
+/* For each pair, in the halves of two words, the sums of steps of at most NEAR + 1 and of at most NEAR each: the first is
+ * larger by the number of those that do not count. */
+static __device__ __forceinline__ void add_row(const uint32_t at[2 * WORDS], const uint32_t base[EACH / 2],
+                                               uint32_t found[EACH])
+{
+#    pragma unroll
+    for (int pair = 0; pair < EACH / 2; pair++)
+#    pragma unroll
+        for (int k = MARGIN - REACH; k <= MARGIN + REACH; k++) {
+            const uint32_t minus = __vneg2(base[pair]);
+            found[2 * pair] += __viaddmin_u16x2(at[2 * pair + k], minus, (NEAR + 1) << 16 | (NEAR + 1));
+            found[2 * pair + 1] += __viaddmin_u16x2(at[2 * pair + k], minus, NEAR << 16 | NEAR);
+        }
+}
+
+static __device__ __forceinline__ uint16_t even_of(uint32_t own, const uint32_t found[EACH], int i)
+{
+    const int shift = i % 2 * 16;
+    const uint32_t more = found[i / 2 * 2] >> shift & 0xFFFF, least = found[i / 2 * 2 + 1] >> shift & 0xFFFF,
+                   far = more - least;
+    return (uint16_t)(own - PLX_EVEN_STEP + mean(least - NEAR * far, WINDOW - far));
+}
+#endif
+
+/* Grid: a block 128 x 8 pixels, a thread four of a row. Reads 2 bytes a pixel (3.6 with the halo), writes 2. */
 static __global__ void __launch_bounds__(WARP *ROWS)
     even_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool aligned)
 {
     __shared__ __align__(8) uint16_t tile[TILE_Y][TILE_X];
     const int x0 = blockIdx.x * WARP * EACH, y0 = blockIdx.y * ROWS, x = x0 + threadIdx.x * EACH, y = y0 + threadIdx.y;
-    unsigned base[EACH], found[EACH] = {}; /* a pixel's own disparity less the largest step; n << 16 | sum */
 
     plx_grid_wait_and_trigger();
     for (int i = threadIdx.y * WARP + threadIdx.x; i < TILE_X * TILE_Y; i += WARP * ROWS)
-        tile[i / TILE_X][i % TILE_X] = src.row(
-            plx_clamp(y0 + i / TILE_X - REACH, 0, src.height - 1))[plx_clamp(x0 + i % TILE_X - MARGIN, 0, src.width - 1)];
+        tile[i / TILE_X][i % TILE_X] =
+            (uint16_t)min((int)src.row(plx_clamp(y0 + i / TILE_X - REACH, 0,
+                                                 src.height - 1))[plx_clamp(x0 + i % TILE_X - MARGIN, 0, src.width - 1)],
+                          BEYOND);
     __syncthreads();
     if (x >= src.width || y >= src.height)
         return;
-    const uint16_t *own = &tile[threadIdx.y + REACH][threadIdx.x * EACH + MARGIN];
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-        base[i] = own[i] - PLX_EVEN_STEP;
+    const uint32_t *own = (const uint32_t *)&tile[threadIdx.y + REACH][threadIdx.x * EACH + MARGIN];
+    const uint32_t base[EACH / 2] = {__vsub2(own[0], plx_broadcast2(PLX_EVEN_STEP)),
+                                     __vsub2(own[1], plx_broadcast2(PLX_EVEN_STEP))};
+    uint32_t found[EACH] = {};
 #pragma unroll
     for (int dy = 0; dy <= 2 * REACH; dy++) {
-        unsigned row[EACH + 2 * MARGIN];
+        uint32_t at[2 * WORDS];
 #pragma unroll
-        for (int i = 0; i < EACH + 2 * MARGIN; i += 4) {
-            const uint2 four = *(const uint2 *)&tile[threadIdx.y + dy][threadIdx.x * EACH + i];
-            row[i] = four.x & 0xFFFF, row[i + 1] = four.x >> 16, row[i + 2] = four.y & 0xFFFF, row[i + 3] = four.y >> 16;
+        for (int i = 0; i < WORDS; i += 2) {
+            const uint2 four = *(const uint2 *)&tile[threadIdx.y + dy][threadIdx.x * EACH + 2 * i];
+            at[2 * i] = four.x, at[2 * i + 2] = four.y;
         }
 #pragma unroll
-        for (int i = 0; i < EACH; i++) {
-#pragma unroll
-            for (int k = MARGIN - REACH; k <= MARGIN + REACH; k++) {
-                const unsigned step = row[i + k] - base[i];
-                if (step <= 2 * PLX_EVEN_STEP)
-                    found[i] += step + 0x10000;
-            }
-        }
+        for (int i = 1; i < 2 * WORDS - 1; i += 2)
+            at[i] = __byte_perm(at[i - 1], at[i + 1], 0x5432);
+        add_row(at, base, found);
     }
     plx_vector<uint16_t, EACH> result;
 #pragma unroll
-    for (int i = 0; i < EACH; i++)
-        result.at[i] = (uint16_t)(own[i] == PLX_DISPARITY_INVALID ? PLX_DISPARITY_INVALID
-                                                                  : base[i] + mean(found[i] & 0xFFFF, found[i] >> 16));
+    for (int i = 0; i < EACH; i++) {
+        const uint32_t pixel = own[i / 2] >> i % 2 * 16 & 0xFFFF;
+        result.at[i] = pixel == BEYOND ? (uint16_t)PLX_DISPARITY_INVALID : even_of(pixel, found, i);
+    }
     plx_store(result, dst.row(y) + x, src.width - x, aligned);
 }
 

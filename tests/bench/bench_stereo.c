@@ -2,14 +2,17 @@
 /*
  * Time of the matching stages on the GPU:
  *
- *     bench_stereo [-s WIDTHxHEIGHT] [-d DISPARITIES] [-p PATHS] [-m MULTIPROCESSORS] [-c CHOICE] [-n ROUNDS]
+ *     bench_stereo [-s WIDTHxHEIGHT] [-d DISPARITIES] [-p PATHS] [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] [-c CHOICE] [-n
+ * ROUNDS]
  *
  * A row for each size and preset, of one size or of those that the documentation lists: median milliseconds of each stage
  * alone, then median, tenth and ninetieth percentile of all stages. Each is one graph launch with all images in GPU memory,
  * timed until the CPU sees its end; an empty launch takes about 0.01 ms. `classic` computes the strict disparity, as libSGM
  * does; `default` strict disparity, dense disparity and confidence, as the service does. -m confines it to a part of the GPU,
- * -c forces a schedule. The last columns: the schedule, the waves (warps of the aggregation lines divided by the warps that the
- * GPU holds at once), and the waste (share of the pixel positions of those warps that lie outside of the image).
+ * -l lets the others read memory at random places while all stages are timed (tests/parity/contention.h), and prints what a
+ * copy gets meanwhile; -c forces a schedule. The last columns: the schedule, the waves (warps of the aggregation lines divided
+ * by the warps that the GPU holds at once), and the waste (share of the pixel positions of those warps that lie outside of the
+ * image).
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -23,6 +26,7 @@
 #include "oracle/test_image.h"
 #include "tests/bench/timing.h"
 #include "tests/parity/confine.h"
+#include "tests/parity/contention.h"
 
 #define WARM_UP 20
 
@@ -31,8 +35,9 @@ struct bench {
     struct plx_match match;
     int width, height;
     struct plx_image grey[PLX_EYES], plane[MATCHING_PLANES];
-    int first, last; /* groups of calls that run */
-    int calls;       /* that ran */
+    int first, last;         /* groups of calls that run */
+    struct contention *load; /* NULL: none */
+    int calls;               /* that ran */
 };
 
 static void must(struct bench *bench, int result)
@@ -130,11 +135,14 @@ static bool measure(struct bench *bench, int first, int last, int rounds, double
     if (run(bench) < 0 || bench->calls == 0)
         return false;
     for (int round = -WARM_UP; round < rounds; round++) {
+        if (round == 0)
+            contention_begin(bench->load);
         const int64_t start = plx_now_ns();
         must(bench, bench->stages->ops->run_frame(bench->stages, &frame));
         if (round >= 0)
             ms[round] = (double)(plx_now_ns() - start) / 1e6;
     }
+    contention_end(bench->load);
     qsort(ms, (size_t)rounds, sizeof *ms, timing_ascending);
     return true;
 }
@@ -144,7 +152,8 @@ struct row {
 };
 
 /* MULTIPROCESSORS: how many the stages may use; 0: all. The backend itself still counts the whole GPU's. */
-static void measure_row(const struct row *row, bool classic, int multiprocessors, int schedule, int rounds, double *ms)
+static void measure_row(const struct row *row, bool classic, int multiprocessors, struct contention *load, int schedule,
+                        int rounds, double *ms)
 {
     struct plx_gpu_plan plan;
     struct bench bench = {.width = row->width, .height = row->height};
@@ -165,6 +174,7 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
         else
             printf("       -");
     }
+    bench.load = load;
     measure(&bench, 0, MATCHING_GROUPS - 1, rounds, ms);
     printf("  %7.3f %7.3f %7.3f  %-16s %5.2f %5.2f %%\n", ms[rounds / 2], ms[rounds / 10], ms[rounds * 9 / 10],
            plx_gpu_schedule_name(plan.schedule), (double)plan.warps / plan.resident, plan.waste * 100);
@@ -174,7 +184,8 @@ static void measure_row(const struct row *row, bool classic, int multiprocessors
 
 static int usage(void)
 {
-    fputs("usage: bench_stereo [-s WIDTHxHEIGHT] [-d 64|128|256] [-p 4|8] [-m MULTIPROCESSORS] [-c CHOICE] [-n ROUNDS]\n",
+    fputs("usage: bench_stereo [-s WIDTHxHEIGHT] [-d 64|128|256] [-p 4|8] [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] "
+          "[-c CHOICE] [-n ROUNDS]\n",
           stderr);
     return 64;
 }
@@ -184,10 +195,11 @@ int main(int argc, char **argv)
     static const struct row listed[] = {{1240, 374, 128, 8}, {1240, 374, 128, 4},  {640, 480, 64, 8},  {640, 480, 128, 8},
                                         {1280, 720, 128, 8}, {1920, 1080, 128, 8}, {512, 374, 128, 8}, {513, 374, 128, 8}};
     struct row asked = {.disparities = 128, .paths = 8};
-    int rounds = 200, multiprocessors = 0, schedule = -1;
+    int rounds = 200, multiprocessors = 0, schedule = -1, warps = 0, pause_ns = 0;
 
-    for (int option; (option = getopt(argc, argv, "s:d:p:m:c:n:")) != -1;) {
-        if (option == '?' || (option == 's' && sscanf(optarg, "%dx%d", &asked.width, &asked.height) != 2))
+    for (int option; (option = getopt(argc, argv, "s:d:p:m:l:c:n:")) != -1;) {
+        if (option == '?' || (option == 's' && sscanf(optarg, "%dx%d", &asked.width, &asked.height) != 2) ||
+            (option == 'l' && sscanf(optarg, "%d,%d", &warps, &pause_ns) < 1))
             return usage();
         else if (option == 'd')
             asked.disparities = atoi(optarg);
@@ -200,19 +212,20 @@ int main(int argc, char **argv)
         else if (option == 'n')
             rounds = atoi(optarg);
     }
-    if (optind < argc || rounds < 1 || multiprocessors < 0)
+    if (optind < argc || rounds < 1 || multiprocessors < 0 || warps < 0 || warps > 64)
         return usage();
     double *ms = malloc((size_t)rounds * sizeof *ms);
     if (!ms)
         return 1;
     multiprocessors = confine(multiprocessors);
+    struct contention *load = contention_create(multiprocessors, warps, pause_ns);
     printf("%-36s %7s %7s %7s %7s %7s %7s %7s  %7s %7s %7s  %-16s %5s %7s, ms\n", "", "census", "sgm", "median", "check",
            "dense", "even", "conf", "whole", "p10", "p90", "lines", "waves", "waste");
     const struct row *rows = asked.width ? &asked : listed;
     const size_t count = asked.width ? 1 : sizeof listed / sizeof listed[0];
     for (size_t i = 0; i < count; i++)
         for (int classic = 1; classic >= 0; classic--)
-            measure_row(&rows[i], classic, multiprocessors, schedule, rounds, ms);
+            measure_row(&rows[i], classic, multiprocessors, load, schedule, rounds, ms);
     free(ms);
     return 0;
 }

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
 #include "gpu/internal.h"
 
 /* The driver's entry NAME, without linking it. */
@@ -14,7 +11,7 @@ static void *driver(const char *name)
 {
     enum cudaDriverEntryPointQueryResult found;
     void *entry = NULL;
-    if (cudaGetDriverEntryPointByVersion(name, &entry, 12040, cudaEnableDefault, &found) != cudaSuccess || !entry) {
+    if (cudaGetDriverEntryPointByVersion(name, &entry, 12050, cudaEnableDefault, &found) != cudaSuccess || !entry) {
         fprintf(stderr, "the driver has no %s\n", name);
         exit(1);
     }
@@ -32,13 +29,24 @@ static void must_driver(CUresult result, const char *call)
     }
 }
 
+/* A green context on the multiprocessors of RESOURCE. */
+static CUcontext context_on(CUdevResource *resource, CUgreenCtx *ret_green)
+{
+    CUdevResourceDesc description;
+    CUcontext context;
+    must_driver(DRIVER(cuDevResourceGenerateDesc)(&description, resource, 1), "cuDevResourceGenerateDesc");
+    must_driver(DRIVER(cuGreenCtxCreate)(ret_green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
+    must_driver(DRIVER(cuCtxFromGreenCtx)(&context, *ret_green), "cuCtxFromGreenCtx");
+    return context;
+}
+
+static CUdevResource rest; /* sm.smCount 0: not confined */
+
 int confine(int count)
 {
     unsigned groups = 1;
-    CUdevResource all, some, rest;
-    CUdevResourceDesc description;
+    CUdevResource all, some;
     CUgreenCtx green;
-    CUcontext context;
 
     if (count == 0)
         return 0;
@@ -46,12 +54,33 @@ int confine(int count)
     must_driver(DRIVER(cuDeviceGetDevResource)(0, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
     must_driver(DRIVER(cuDevSmResourceSplitByCount)(&some, &groups, &all, &rest, 0, (unsigned)count),
                 "cuDevSmResourceSplitByCount");
-    must_driver(DRIVER(cuDevResourceGenerateDesc)(&description, &some, 1), "cuDevResourceGenerateDesc");
-    must_driver(DRIVER(cuGreenCtxCreate)(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
-    must_driver(DRIVER(cuCtxFromGreenCtx)(&context, green), "cuCtxFromGreenCtx");
-    must_driver(DRIVER(cuCtxSetCurrent)(context), "cuCtxSetCurrent");
+    must_driver(DRIVER(cuCtxSetCurrent)(context_on(&some, &green)), "cuCtxSetCurrent");
     printf("on %u multiprocessors\n", some.sm.smCount);
     return (int)some.sm.smCount;
+}
+
+bool confine_rest(struct confined_rest *ret_rest)
+{
+    CUgreenCtx green;
+    CUstream stream;
+    if (rest.sm.smCount == 0)
+        return false;
+    ret_rest->context = context_on(&rest, &green);
+    must_driver(DRIVER(cuGreenCtxStreamCreate)(&stream, green, CU_STREAM_NON_BLOCKING, 0), "cuGreenCtxStreamCreate");
+    ret_rest->stream = stream;
+    ret_rest->multiprocessors = (int)rest.sm.smCount;
+    return true;
+}
+
+void confine_enter(struct confined_rest *rest_entered)
+{
+    must_driver(DRIVER(cuCtxGetCurrent)(&rest_entered->own), "cuCtxGetCurrent");
+    must_driver(DRIVER(cuCtxSetCurrent)(rest_entered->context), "cuCtxSetCurrent");
+}
+
+void confine_leave(struct confined_rest *rest_left)
+{
+    must_driver(DRIVER(cuCtxSetCurrent)(rest_left->own), "cuCtxSetCurrent");
 }
 
 void confine_stages(struct plx_stages *stages, int count)

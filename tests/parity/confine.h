@@ -3,6 +3,11 @@
 #ifndef PLX_TESTS_PARITY_CONFINE_H
 #define PLX_TESTS_PARITY_CONFINE_H
 
+#include <stdbool.h>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
 #include "core/pipeline/stages.h"
 
 /*
@@ -14,5 +19,19 @@ int confine(int count);
 
 /* Tells the backend, which sees the whole GPU, that it has only COUNT, unless that is 0. */
 void confine_stages(struct plx_stages *stages, int count);
+
+/* The multiprocessors that confine() has left, as another program would have them. */
+struct confined_rest {
+    CUcontext context, own;
+    cudaStream_t stream;
+    int multiprocessors;
+};
+
+/* False without confine() before. */
+bool confine_rest(struct confined_rest *ret_rest);
+
+/* Kernels that are launched in between, on its stream, run there. */
+void confine_enter(struct confined_rest *rest);
+void confine_leave(struct confined_rest *rest);
 
 #endif

@@ -30,9 +30,11 @@ INLINE int blend(int below, int least, int above)
     return below > above ? shift : -shift;
 }
 
-INLINE void left(const struct plx_match *match, const struct plx_sgm_row *row, enum plx_subpixel kind, uint16_t *ret_left)
+INLINE void left(const struct plx_match *match, const struct plx_sgm_row *row, enum plx_subpixel kind,
+                 uint16_t *restrict ret_left)
 {
-    const uint16_t *raw = row->raw, *s1 = row->s1, *s2 = row->s2, *below = row->below, *above = row->above;
+    const uint16_t *restrict raw = row->raw, *restrict s1 = row->s1, *restrict s2 = row->s2;
+    const uint16_t *restrict below = row->below, *restrict above = row->above;
     const int last = row->disparities - 1, uniqueness = match->uniqueness > 0 ? match->uniqueness : 65535;
 
     for (int x = 0; x < row->width; x++) {
@@ -47,22 +49,38 @@ INLINE void left(const struct plx_match *match, const struct plx_sgm_row *row, e
     }
 }
 
-/* The disparity with the least S, the smaller among equals. A key holds its last 5 bits: S << 5 | d & 31. */
+/* Writes the lanes of V that lie inside the row. */
+INLINE void put(uint16_t *row, int x, int width, u16v v)
+{
+    if (x + LANES16 <= width)
+        store16(row + x, v);
+    else
+        memcpy(row + x, &v, (size_t)(width - x) * sizeof *row);
+}
+
+/* The disparity with the least S, the smaller among equals. A key holds its last 5 bits: S << 5 | d & 31. Keys lie in the order
+ * of columns from the right. */
 INLINE void right(const struct plx_sgm_row *row, uint16_t *ret_right)
 {
     const int chunks = row->disparities / PLX_CHUNK, pitch = row->width + row->disparities, key_row = chunks * pitch;
 
-    for (int x = 0; x < row->width; x++) {
-        const uint16_t *key = row->key + (row->width - 1 - x);
-        int least = 0xFFFF, best = 0;
-        for (int i = 0; i < chunks; i++) {
-            int chunk = key[i * pitch];
+    for (int i = 0; i < row->width; i += LANES16) {
+        u16v least = all16(0xFFFF), best = all16(0);
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            const uint16_t *key = row->key + chunk * pitch + i;
+            u16v here = load16(key);
             for (int k = 1; k < PLX_KEY_ROWS; k++)
-                chunk = key[i * pitch + k * key_row] < chunk ? key[i * pitch + k * key_row] : chunk;
-            best = chunk >> 5 < least >> 5 ? i * PLX_CHUNK + (chunk & (PLX_CHUNK - 1)) : best;
-            least = chunk >> 5 < least >> 5 ? chunk : least;
+                here = min16(here, load16(key + k * key_row));
+            const u16v is_less = (u16v)((s16v)(here >> 5) < (s16v)(least >> 5));
+            best = (((here & (PLX_CHUNK - 1)) + (uint16_t)(chunk * PLX_CHUNK)) & is_less) | (best & ~is_less);
+            least = (here & is_less) | (least & ~is_less);
         }
-        ret_right[x] = (uint16_t)best;
+        put(ret_right, i, row->width, best);
+    }
+    for (int a = 0, b = row->width - 1; a < b; a++, b--) {
+        const uint16_t other = ret_right[a];
+        ret_right[a] = ret_right[b];
+        ret_right[b] = other;
     }
 }
 
@@ -95,15 +113,6 @@ INLINE void sort3(u16v *a, u16v *b, u16v *c)
     sort2(a, b);
     sort2(b, c);
     sort2(a, b);
-}
-
-/* Writes the lanes of V that lie inside the row. */
-INLINE void put(uint16_t *row, int x, int width, u16v v)
-{
-    if (x + LANES16 <= width)
-        store16(row + x, v);
-    else
-        memcpy(row + x, &v, (size_t)(width - x) * sizeof *row);
 }
 
 /* The median of nine is that of the largest of three minima, the median of medians and the smallest of three maxima. */

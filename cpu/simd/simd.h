@@ -27,6 +27,7 @@
 
 typedef uint8_t u8v __attribute__((vector_size(VECTOR)));
 typedef uint16_t u16v __attribute__((vector_size(VECTOR)));
+typedef int16_t s16v __attribute__((vector_size(VECTOR)));
 typedef uint8_t u8v_half __attribute__((vector_size(VECTOR / 2)));
 
 #define LANES8 VECTOR

@@ -23,22 +23,28 @@ static __device__ __forceinline__ int mean(unsigned sum, unsigned n)
 #define BEYOND 0x4000                   /* a disparity is less; stands for invalid, and is far from all of them */
 #define NEAR (2 * PLX_EVEN_STEP) /* the largest step from BASE, a pixel's own disparity less PLX_EVEN_STEP, that counts */
 
-/* Adds to FOUND what a row says of a thread's pixels. AT: its words, and between each two the halves that they have side by
- * side. */
+/* Pixel I of words of two pixels each. */
+static __device__ __forceinline__ uint32_t pixel_of(const uint32_t *words, int i)
+{
+    return words[i / 2] >> i % 2 * 16 & 0xFFFF;
+}
+
+/* Adds to FOUND what a row of the tile says of a thread's pixels, OWN. */
 #if PLX_PACKED_HALF2
 /* For each pixel N << 16 | SUM, of N steps that count. */
-static __device__ __forceinline__ void add_row(const uint32_t at[2 * WORDS], const uint32_t base[EACH / 2],
-                                               uint32_t found[EACH])
+static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], const uint32_t *own, uint32_t found[EACH])
 {
+    uint32_t pixel[2 * WORDS];
+#    pragma unroll
+    for (int i = 0; i < 2 * WORDS; i++)
+        pixel[i] = pixel_of(row, i);
 #    pragma unroll
     for (int i = 0; i < EACH; i++) {
-        const uint32_t own = base[i / 2] >> i % 2 * 16 & 0xFFFF;
+        const uint32_t base = pixel_of(own, i) - PLX_EVEN_STEP;
 #    pragma unroll
-        for (int k = i + MARGIN - REACH; k <= i + MARGIN + REACH; k++) {
-            const uint32_t step = (at[k / 2 * 2] >> k % 2 * 16) - own & 0xFFFF;
-            if (step <= NEAR)
-                found[i] += step + 0x10000;
-        }
+        for (int k = i + MARGIN - REACH; k <= i + MARGIN + REACH; k++)
+            if (pixel[k] - base <= NEAR)
+                found[i] += pixel[k] - base + 0x10000;
     }
 }
 
@@ -49,17 +55,21 @@ static __device__ __forceinline__ uint16_t even_of(uint32_t own, const uint32_t 
 #else
 /* For each pair, in the halves of two words, the sums of steps of at most NEAR + 1 and of at most NEAR each: the first is
  * larger by the number of those that do not count. */
-static __device__ __forceinline__ void add_row(const uint32_t at[2 * WORDS], const uint32_t base[EACH / 2],
-                                               uint32_t found[EACH])
+static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], const uint32_t *own, uint32_t found[EACH])
 {
+    uint32_t at[2 * WORDS - 1]; /* the words, and between each two the halves that they have side by side */
 #    pragma unroll
-    for (int pair = 0; pair < EACH / 2; pair++)
+    for (int i = 0; i < 2 * WORDS - 1; i++)
+        at[i] = i % 2 == 0 ? row[i / 2] : __byte_perm(row[i / 2], row[i / 2 + 1], 0x5432);
 #    pragma unroll
-        for (int k = MARGIN - REACH; k <= MARGIN + REACH; k++) {
-            const uint32_t minus = __vneg2(base[pair]);
-            found[2 * pair] += __viaddmin_u16x2(at[2 * pair + k], minus, (NEAR + 1) << 16 | (NEAR + 1));
-            found[2 * pair + 1] += __viaddmin_u16x2(at[2 * pair + k], minus, NEAR << 16 | NEAR);
+    for (int pair = 0; pair < EACH / 2; pair++) {
+        const uint32_t minus_base = __vsub2(plx_broadcast2(PLX_EVEN_STEP), own[pair]);
+#    pragma unroll
+        for (int k = 2 * pair + MARGIN - REACH; k <= 2 * pair + MARGIN + REACH; k++) {
+            found[2 * pair] += __viaddmin_u16x2(at[k], minus_base, plx_broadcast2(NEAR + 1));
+            found[2 * pair + 1] += __viaddmin_u16x2(at[k], minus_base, plx_broadcast2(NEAR));
         }
+    }
 }
 
 static __device__ __forceinline__ uint16_t even_of(uint32_t own, const uint32_t found[EACH], int i)
@@ -88,26 +98,21 @@ static __global__ void __launch_bounds__(WARP *ROWS)
     if (x >= src.width || y >= src.height)
         return;
     const uint32_t *own = (const uint32_t *)&tile[threadIdx.y + REACH][threadIdx.x * EACH + MARGIN];
-    const uint32_t base[EACH / 2] = {__vsub2(own[0], plx_broadcast2(PLX_EVEN_STEP)),
-                                     __vsub2(own[1], plx_broadcast2(PLX_EVEN_STEP))};
     uint32_t found[EACH] = {};
 #pragma unroll
     for (int dy = 0; dy <= 2 * REACH; dy++) {
-        uint32_t at[2 * WORDS];
+        uint32_t row[WORDS];
 #pragma unroll
         for (int i = 0; i < WORDS; i += 2) {
             const uint2 four = *(const uint2 *)&tile[threadIdx.y + dy][threadIdx.x * EACH + 2 * i];
-            at[2 * i] = four.x, at[2 * i + 2] = four.y;
+            row[i] = four.x, row[i + 1] = four.y;
         }
-#pragma unroll
-        for (int i = 1; i < 2 * WORDS - 1; i += 2)
-            at[i] = __byte_perm(at[i - 1], at[i + 1], 0x5432);
-        add_row(at, base, found);
+        add_row(row, own, found);
     }
     plx_vector<uint16_t, EACH> result;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
-        const uint32_t pixel = own[i / 2] >> i % 2 * 16 & 0xFFFF;
+        const uint32_t pixel = pixel_of(own, i);
         result.at[i] = pixel == BEYOND ? (uint16_t)PLX_DISPARITY_INVALID : even_of(pixel, found, i);
     }
     plx_store(result, dst.row(y) + x, src.width - x, aligned);

@@ -66,8 +66,8 @@ static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], const 
         const uint32_t minus_base = __vsub2(plx_broadcast2(PLX_EVEN_STEP), own[pair]);
 #    pragma unroll
         for (int k = 2 * pair + MARGIN - REACH; k <= 2 * pair + MARGIN + REACH; k++) {
-            found[2 * pair] += __viaddmin_u16x2(at[k], minus_base, plx_broadcast2(NEAR + 1));
-            found[2 * pair + 1] += __viaddmin_u16x2(at[k], minus_base, plx_broadcast2(NEAR));
+            found[2 * pair] += plx_add_min(at[k], minus_base, plx_broadcast2(NEAR + 1));
+            found[2 * pair + 1] += plx_add_min(at[k], minus_base, plx_broadcast2(NEAR));
         }
     }
 }

@@ -36,6 +36,25 @@ void robot_create(const struct plx_scene *scene, double min_height_m, struct plx
     runner_create(*ret_stages, &params, scene->width, scene->height, &scene->calibration, ret_runner);
 }
 
+void robot_watch(struct runner *runner, double near_m, double far_m, double max_unknown)
+{
+    const float near = (float)near_m, far = (float)far_m, side = (float)ROBOT_ZONE_SIDE_M;
+    const struct plx_zone_list list = {.count = 1,
+                                       .zone = {{.name = "front",
+                                                 .points = 4,
+                                                 .polygon = {{near, -side}, {far, -side}, {far, side}, {near, side}},
+                                                 .frames = 2,
+                                                 .occupied = PLX_VERDICT_STOP,
+                                                 .unknown = PLX_VERDICT_STOP,
+                                                 .clear_s = 0.1,
+                                                 .min_height_m = 0.05,
+                                                 .max_height_m = 2,
+                                                 .max_speed_mps = 100,
+                                                 .max_unknown = (float)max_unknown}}};
+    if (plx_pipeline_watch_zones(runner->pipeline, &list) < 0)
+        abort();
+}
+
 double robot_ahead(const struct plx_scene *scene, int disparity)
 {
     const double z = 16 * ROBOT_FOCAL * ROBOT_BASELINE / disparity;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "drivers/synthetic/raycast.h"
 #include "tests/robot.h"
 
 #define SEEDS 10
@@ -112,17 +113,14 @@ static void measure_slopes(int frames)
 
 #define ZONE_NEAR_M 2.0
 #define ZONE_FAR_M 5.0
-#define ZONE_SIDE_M 0.6
 #define TRUTH_STEP_M 0.05
 #define RATE 10
-#define FIRST 4 /* frames until the map knows free from occupied */
 
 static bool is_in(const struct plx_scene_object *object, double time_s, double x, double z)
 {
-    const double phase = object->period_s > 0 ? fmod(time_s, object->period_s) : time_s;
-    const double moved = object->period_s > 0 && phase > object->period_s / 2 ? object->period_s - phase : phase;
-    const double left = object->x + object->vx * moved - object->width / 2, front = object->z + object->vz * moved;
-    return x >= left && x <= left + object->width && z >= front && z <= front + object->depth;
+    double middle, front, vx, vz;
+    plx_ray_object_at(object, time_s, &middle, &front, &vx, &vz);
+    return fabs(x - middle) <= object->width / 2 && z >= front && z <= front + object->depth;
 }
 
 /* True if a thing of SCENE lies in the zone, wider by MARGIN_M. */
@@ -132,33 +130,12 @@ static bool is_blocked(const struct plx_scene *scene, double time_s, double marg
     plx_scene_camera(scene, time_s, &camera);
     const double *r = camera.rotation, length = hypot(r[2], r[8]), s = r[2] / length, c = r[8] / length;
     for (double ahead = ZONE_NEAR_M - margin_m; ahead <= ZONE_FAR_M + margin_m; ahead += TRUTH_STEP_M)
-        for (double right = -ZONE_SIDE_M - margin_m; right <= ZONE_SIDE_M + margin_m; right += TRUTH_STEP_M)
+        for (double right = -ROBOT_ZONE_SIDE_M - margin_m; right <= ROBOT_ZONE_SIDE_M + margin_m; right += TRUTH_STEP_M)
             for (int i = 0; i < scene->object_count; i++)
                 if (is_in(&scene->object[i], time_s, camera.translation[0] + s * ahead + c * right,
                           camera.translation[2] + c * ahead - s * right))
                     return true;
     return false;
-}
-
-static void watch_zone(struct runner *runner, double max_unknown)
-{
-    const struct plx_zone_list list = {.count = 1,
-                                       .zone = {{.name = "ahead",
-                                                 .points = 4,
-                                                 .polygon = {{ZONE_NEAR_M, -ZONE_SIDE_M},
-                                                             {ZONE_FAR_M, -ZONE_SIDE_M},
-                                                             {ZONE_FAR_M, ZONE_SIDE_M},
-                                                             {ZONE_NEAR_M, ZONE_SIDE_M}},
-                                                 .frames = 2,
-                                                 .occupied = PLX_VERDICT_STOP,
-                                                 .unknown = PLX_VERDICT_STOP,
-                                                 .clear_s = 0.1,
-                                                 .min_height_m = 0.05,
-                                                 .max_height_m = 2,
-                                                 .max_speed_mps = 100,
-                                                 .max_unknown = (float)max_unknown}}};
-    if (plx_pipeline_watch_zones(runner->pipeline, &list) < 0)
-        abort();
 }
 
 struct stops {
@@ -174,7 +151,7 @@ static void drive(uint64_t seed, int frames, struct stops *stops)
     bool stopped = false;
     plx_scene_street(640, 480, seed, &scene);
     robot_create(&scene, 0.25, &stages, &runner);
-    watch_zone(&runner, 0.3);
+    robot_watch(&runner, ZONE_NEAR_M, ZONE_FAR_M, 0.3);
     for (int frame = 0; frame < frames; frame++) {
         const double time_s = (double)frame / RATE + (double)seed; /* another part of the way with each seed */
         runner_draw(&runner, &scene, time_s, (uint32_t)frame);
@@ -183,12 +160,12 @@ static void drive(uint64_t seed, int frames, struct stops *stops)
         clear_for = is_blocked(&scene, time_s, 0.25) ? 0 : clear_for + 1;
         blocked_for = is_blocked(&scene, time_s, -0.1) ? blocked_for + 1 : 0;
         const bool stops_now = runner.frame->zone[0].verdict == PLX_VERDICT_STOP;
-        stops->clear += clear_for > FIRST;
-        stops->stopped += clear_for > FIRST && stops_now;
-        stops->events += clear_for > FIRST && stops_now && !stopped;
-        stops->blocked += blocked_for > FIRST;
-        stops->missed += blocked_for > FIRST && !stops_now;
-        if (clear_for > FIRST && stops_now && !stopped)
+        stops->clear += clear_for > ROBOT_FIRST;
+        stops->stopped += clear_for > ROBOT_FIRST && stops_now;
+        stops->events += clear_for > ROBOT_FIRST && stops_now && !stopped;
+        stops->blocked += blocked_for > ROBOT_FIRST;
+        stops->missed += blocked_for > ROBOT_FIRST && !stops_now;
+        if (clear_for > ROBOT_FIRST && stops_now && !stopped)
             printf("    seed %d, %.1f s: reasons 0x%x, %.2f m ahead\n", (int)seed, time_s, runner.frame->zone[0].reasons,
                    (double)runner.frame->zone[0].nearest_m);
         stopped = stops_now;
@@ -196,7 +173,7 @@ static void drive(uint64_t seed, int frames, struct stops *stops)
     destroy(stages, &runner);
 }
 
-/* Frames without a stop of FRAMES, for a post Z ahead that CAMERA begins to watch FIRST frames before. */
+/* Frames without a stop of FRAMES, for a post Z ahead that CAMERA begins to watch ROBOT_FIRST frames before. */
 static int missed_stops(int camera, int z, uint64_t seed, int frames)
 {
     struct plx_stages *stages;
@@ -209,10 +186,10 @@ static int missed_stops(int camera, int z, uint64_t seed, int frames)
     scene.object[0] = (struct plx_scene_object){
         .x = robot_random(&random, -0.5, 0.5), .z = z + 0.1, .width = 0.05, .height = 0.4, .depth = 0.05};
     robot_create(&scene, 0.25, &stages, &runner);
-    watch_zone(&runner, 1); /* behind a thing nothing is known */
-    for (int frame = 0; frame < FIRST + frames; frame++) {
+    robot_watch(&runner, ZONE_NEAR_M, ZONE_FAR_M, 1); /* behind a thing nothing is known */
+    for (int frame = 0; frame < ROBOT_FIRST + frames; frame++) {
         robot_see(&runner, &scene, frame);
-        missed += frame >= FIRST && runner.frame->zone[0].verdict != PLX_VERDICT_STOP;
+        missed += frame >= ROBOT_FIRST && runner.frame->zone[0].verdict != PLX_VERDICT_STOP;
     }
     destroy(stages, &runner);
     return missed;

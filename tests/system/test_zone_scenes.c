@@ -10,40 +10,24 @@
 #include "tests/robot.h"
 
 #define PAIRS_A_SECOND 30
-#define FIRST 4 /* frames until the map knows free from occupied */
 #define FRAMES 24
-
-static const struct plx_zone zone = {
-    .name = "front",
-    .points = 4,
-    .polygon = {{1, -0.6F}, {4.5F, -0.6F}, {4.5F, 0.6F}, {1, 0.6F}},
-    .frames = 2,
-    .occupied = PLX_VERDICT_STOP,
-    .unknown = PLX_VERDICT_GO, /* behind a thing nothing is known */
-    .clear_s = 0.1,
-    .min_height_m = 0.05,
-    .max_height_m = 2,
-    .max_speed_mps = 100,
-    .max_unknown = 1,
-};
 
 static int reasons_seen(struct runner *runner, const struct plx_scene *scene, uint32_t reasons, int frames)
 {
     int seen = 0;
-    for (int frame = 0; frame < FIRST + frames; frame++) {
+    for (int frame = 0; frame < ROBOT_FIRST + frames; frame++) {
         robot_see(runner, scene, frame);
-        seen += frame >= FIRST && (runner->frame->zone[0].reasons & reasons) != 0;
+        seen += frame >= ROBOT_FIRST && (runner->frame->zone[0].reasons & reasons) != 0;
     }
     return seen;
 }
 
 static int count_frames(const struct plx_scene *scene, double min_height_m, uint32_t reasons, int frames)
 {
-    const struct plx_zone_list list = {.count = 1, .zone = {zone}};
     struct plx_stages *stages;
     struct runner runner;
     robot_create(scene, min_height_m, &stages, &runner);
-    assert_int_equal(plx_pipeline_watch_zones(runner.pipeline, &list), 0);
+    robot_watch(&runner, 1, 4.5, 1); /* behind a thing nothing is known */
     const int seen = reasons_seen(&runner, scene, reasons, frames);
     runner_destroy(&runner);
     stages->ops->destroy(stages);

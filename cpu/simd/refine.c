@@ -6,6 +6,8 @@
 
 #include "cpu/simd/simd.h"
 
+#define HIGHEST 0x8000 /* bit of a word */
+
 /*
  * Shift of the candidate, 1/16 px, from S below, at and above it. Here a float quotient, correctly rounded, is cut down to the
  * same integer as the exact one: it lies below 9, and an exact one that is no integer is at least 1 / 16320 away from the next.
@@ -56,6 +58,14 @@ INLINE void put(uint16_t *row, int x, int width, u16v v)
         store16(row + x, v);
     else
         memcpy(row + x, &v, (size_t)(width - x) * sizeof *row);
+}
+
+/* Reads the lanes that lie inside the row; the others are 0. */
+INLINE u16v get(const uint16_t *row, int x, int width)
+{
+    u16v v = all16(0);
+    memcpy(&v, row + x, x + LANES16 <= width ? sizeof v : (size_t)(width - x) * sizeof *row);
+    return v;
 }
 
 /* The disparity with the least S, the smaller among equals. A key holds its last 5 bits: S << 5 | d & 31. Keys lie in the order
@@ -133,18 +143,33 @@ void PLX_KERNEL(median_3x3)(const uint16_t *const *rows, int width, uint16_t *re
     }
 }
 
+/* One step of Batcher's merge exchange: compares elements D apart whose first one has bit P as R has it. */
+INLINE void exchange25(u16v *v, int p, int r, int d)
+{
+    UNROLL
+    for (int i = 0; i < 25 - d; i++)
+        if ((i & p) == r)
+            sort2(&v[i], &v[i + d]);
+}
+
 /* Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2 M). */
 INLINE void sort25(u16v *v)
 {
-    for (int p = 16; p > 0; p >>= 1) {
-        for (int q = 16, r = 0, d = p;; d = q - p, q >>= 1, r = p) {
-            for (int i = 0; i + d < 25; i++)
-                if ((i & p) == r)
-                    sort2(&v[i], &v[i + d]);
-            if (q == p)
-                break;
-        }
-    }
+    exchange25(v, 16, 0, 16);
+    exchange25(v, 8, 0, 8);
+    exchange25(v, 8, 8, 8);
+    exchange25(v, 4, 0, 4);
+    exchange25(v, 4, 4, 12);
+    exchange25(v, 4, 4, 4);
+    exchange25(v, 2, 0, 2);
+    exchange25(v, 2, 2, 14);
+    exchange25(v, 2, 2, 6);
+    exchange25(v, 2, 2, 2);
+    exchange25(v, 1, 0, 1);
+    exchange25(v, 1, 1, 15);
+    exchange25(v, 1, 1, 7);
+    exchange25(v, 1, 1, 3);
+    exchange25(v, 1, 1, 1);
 }
 
 /* Invalid is the largest value, so the N valid ones of a sorted window come first. */
@@ -154,6 +179,7 @@ void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16
 
     for (int x = 0; x < width; x += LANES16) {
         u16v v[25], n = all16(25);
+        UNROLL
         for (int i = 0; i < 25; i++) {
             v[i] = load16(rows[i / 5 - 2] + x + i % 5 - 2);
             n += (u16v)(v[i] == invalid);
@@ -161,6 +187,7 @@ void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16
         const u16v keep = (u16v)(v[12] != invalid) | (u16v)(n > 12);
         sort25(v);
         u16v median = invalid;
+        UNROLL
         for (int i = 0; i < 13; i++)
             median &= v[i] | ~(u16v)(n >> 1 == (uint16_t)i);
         put(ret_row, x, width, median | ~keep);
@@ -168,26 +195,29 @@ void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16
 }
 
 /*
- * A pixel's own value less PLX_EVEN_STEP is taken off, so that what counts is 0..80. The float quotient, correctly rounded, is
- * cut down to the same integer as the exact one: it is below 81, and an exact one that is no integer is at least 1 / 98 away
- * from the next.
+ * A pixel's own value less PLX_EVEN_STEP is taken off, so that what counts is 0..80; the same with the highest bit set is among
+ * the least signed words, which one comparison finds. The float quotient, correctly rounded, is cut down to the same integer as
+ * the exact one: it is below 81, and an exact one that is no integer is at least 1 / 98 away from the next.
  */
 void PLX_KERNEL(even)(const uint16_t *const *rows, int width, uint16_t *ret_row)
 {
+    const s16v beyond = (s16v)all16(HIGHEST + 2 * PLX_EVEN_STEP + 1);
+
     for (int x = 0; x < width; x += LANES16) {
-        const u16v base = load16(rows[0] + x) - PLX_EVEN_STEP;
+        const u16v base = load16(rows[0] + x) - PLX_EVEN_STEP, flipped = base - HIGHEST;
         u16v n = all16(0), sum = all16(0);
         uint16_t count[LANES16], total[LANES16], value[LANES16];
 
         for (int dy = -PLX_EVEN_REACH; dy <= PLX_EVEN_REACH; dy++) {
+            UNROLL
             for (int dx = -PLX_EVEN_REACH; dx <= PLX_EVEN_REACH; dx++) {
-                const u16v step = load16(rows[dy] + x + dx) - base, near = (u16v)(step <= 2 * PLX_EVEN_STEP);
+                const u16v step = load16(rows[dy] + x + dx) - flipped, near = (u16v)((s16v)step < beyond);
                 n -= near; /* true is all ones */
                 sum += step & near;
             }
         }
         store16(count, n);
-        store16(total, sum);
+        store16(total, sum & (HIGHEST - 1)); /* the highest bits of the steps */
         store16(value, base);
         for (int i = 0; i < LANES16; i++)
             value[i] = (uint16_t)(value[i] + (int)((float)(2 * total[i] + count[i]) / (float)(2 * count[i])));
@@ -210,10 +240,10 @@ void PLX_KERNEL(agree)(const uint16_t *strict, const uint16_t *dense, const uint
  * Both float quotients, correctly rounded, are cut down to the same integers as the exact ones: numerators are below 2^24, and
  * quotients below 512 are rounded by less than the 1 / denominator that an exact one keeps from the next integer.
  */
-INLINE uint8_t value(int agree, int s1, int s2, int scale, bool holds)
+INLINE uint8_t value(int agree, int s1, int s2, int scale, int holds)
 {
-    const int peak = s2 > 0 ? (int)((float)((s2 - s1) * 256) / (float)s2) : 0;
-    const int sum = 4 * agree + peak / 4 + (holds ? 16 : 0);
+    const int peak = (int)((float)((s2 - s1) * 256) / (float)(s2 | (s2 == 0))) & -(s2 > 0); /* without a branch: vectors */
+    const int sum = 4 * agree + peak / 4 + 16 * holds;
     const int all = (int)((float)(sum * 256) / (float)(s1 * scale + 128));
     return (uint8_t)(all < 255 ? all : 255);
 }
@@ -223,15 +253,21 @@ void PLX_KERNEL(confidence)(const uint16_t *const *rows, const uint16_t *checked
 {
     for (int x = 0; x < width; x += LANES16) {
         const u16v near = load16(rows[0] + x) - 1; /* d - 1, d and d + 1 agree */
-        const int count = width - x < LANES16 ? width - x : LANES16;
-        uint16_t agree[LANES16];
+        uint16_t agree[LANES16], least[LANES16], second[LANES16], strict[LANES16];
+        uint8_t confidence[LANES16];
         u16v sum = all16(0);
 
+        UNROLL
         for (int dy = -2; dy <= 2; dy++)
-            for (int dx = -4; dx <= 4; dx += 2)
-                sum -= (u16v)(load16(rows[dy] + x + dx) - near <= 2); /* true is all ones */
+            UNROLL
+        for (int dx = -4; dx <= 4; dx += 2)
+            sum -= (u16v)(load16(rows[dy] + x + dx) - near <= 2); /* true is all ones */
         store16(agree, sum);
-        for (int i = 0; i < count; i++)
-            ret_row[x + i] = value(agree[i], s1[x + i], s2[x + i], s1_scale, checked[x + i] != PLX_DISPARITY_INVALID);
+        store16(least, get(s1, x, width));
+        store16(second, get(s2, x, width));
+        store16(strict, get(checked, x, width));
+        for (int i = 0; i < LANES16; i++)
+            confidence[i] = value(agree[i], least[i], second[i], s1_scale, strict[i] != PLX_DISPARITY_INVALID);
+        memcpy(ret_row + x, confidence, (size_t)(width - x < LANES16 ? width - x : LANES16));
     }
 }

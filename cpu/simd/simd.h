@@ -25,6 +25,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* Before a loop of up to 32 rounds over an array of vectors: only without the loop are they kept in registers. */
+#ifdef __clang__
+#    define UNROLL _Pragma("unroll")
+#else
+#    define UNROLL _Pragma("GCC unroll 32")
+#endif
+
 typedef uint8_t u8v __attribute__((vector_size(VECTOR)));
 typedef uint16_t u16v __attribute__((vector_size(VECTOR)));
 typedef int16_t s16v __attribute__((vector_size(VECTOR)));

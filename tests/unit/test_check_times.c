@@ -72,7 +72,7 @@ static void overexpose(struct plx_image eye[PLX_EYES])
     scale(&eye[PLX_RIGHT], 1000);
 }
 
-static void cover_right(struct plx_image eye[PLX_EYES])
+static void darken_right(struct plx_image eye[PLX_EYES])
 {
     scale(&eye[PLX_RIGHT], 40);
 }
@@ -129,8 +129,8 @@ static const struct fault faults[] = {
     {"both pictures without texture", NULL, hide_everything, 0, TRIP, "`frames` of the zone", false},
     {"floor without texture", NULL, hide_floor, PLX_HEALTH_GROUND_LOST, 1, "each frame", false},
     {"both pictures overexposed", NULL, overexpose, PLX_HEALTH_OVEREXPOSED, LIGHT, false},
-    {"right lens half covered", NULL, cover_right, PLX_HEALTH_BRIGHTNESS_MISMATCH, LIGHT, false},
-    {"right lens greasy", NULL, smear_right, PLX_HEALTH_BLURRED, LIGHT, false},
+    {"right picture 60 % darker", NULL, darken_right, PLX_HEALTH_BRIGHTNESS_MISMATCH, LIGHT, false},
+    {"right picture blurred", NULL, smear_right, PLX_HEALTH_BLURRED, LIGHT, false},
     {"right picture 2 rows lower", NULL, lower_right_by_2, PLX_HEALTH_MISALIGNED, ROWS, false},
     {"right picture 8 rows lower", NULL, lower_right_by_8, PLX_HEALTH_MISALIGNED, ROWS, false},
     {"the same, nothing but floor in view", NULL, lower_right_by_8, PLX_HEALTH_MISALIGNED, 3 * PLX_ALIGNMENT_OFFSETS,

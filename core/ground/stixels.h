@@ -308,7 +308,7 @@ PLX_BOTH int plx_column_begin(const struct plx_column *column)
 /* How far ground that descends by PLX_DROP_SLOPE per mille falls from one cell to the next, mm. */
 PLX_BOTH int plx_cell_fall_mm(const struct plx_column *column, int row)
 {
-    const int64_t rows = ((int64_t)plx_row_ground(column, row) << 16) / column->ground->b; /* below the horizon */
+    const int64_t rows = (int64_t)plx_row_ground(column, row) * 65536 / column->ground->b; /* below the horizon */
     const int64_t scale = (int64_t)column->ground->camera_height_um / 1000 * column->params->mask.focal_px;
     const int64_t fall = rows < 1 ? PLX_MAX_HEIGHT_MM : PLX_CELL_HEIGHT * PLX_DROP_SLOPE * scale / (1000 * rows * rows);
     return fall < PLX_MAX_HEIGHT_MM ? (int)fall : PLX_MAX_HEIGHT_MM;

@@ -8,6 +8,7 @@
  *   ignore NAME N likewise; and no signal of the service has an effect, as on a process in state D that a driver holds
  *   stick NAME N  neither that one nor any call after it returns
  *   slow NAME MS  every call of NAME takes so much longer
+ *   drag NAME MS  likewise, while there is a file $PLX_FAULT_WHILE
  *   lose N        there is a GPU, which is the CPU, and each engine loses it after N frames; 0: it cannot be opened
  *   stall N       likewise, but it does not answer any more
  *   steady N      an engine ends with a message if it asks for memory, a file or a thread after it has published N frames; not
@@ -159,7 +160,8 @@ static void delay(const char *name)
     while (stuck && pause() < 0) /* for ever; a signal that ends the process at once is not told */
         dprintf(STDERR_FILENO, "fault: %s was asked to end\n", name);
     stop_if_due(name);
-    if (strcmp(fault.kind, "slow") == 0 && strcmp(fault.name, name) == 0)
+    if (strcmp(fault.name, name) == 0 &&
+        (strcmp(fault.kind, "slow") == 0 || (strcmp(fault.kind, "drag") == 0 && access(getenv("PLX_FAULT_WHILE"), F_OK) == 0)))
         usleep((useconds_t)fault.number * 1000);
 }
 

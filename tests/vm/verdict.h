@@ -133,7 +133,7 @@ static inline bool verdict_measure(const struct verdict_fault *fault)
 
     times.count = 0;
     times.last_go_ns = 0;
-    while (times.count < fault->repetitions)
+    while (times.count < fault->repetitions * VERDICT_TIMES)
         verdict_repetition(fault, &times);
     verdict_wait(true, 5000, fault->name);
     return verdict_judge(fault, &times);

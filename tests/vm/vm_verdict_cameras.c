@@ -8,8 +8,8 @@
 
 #define ALL_ROWS 48
 
-/* A part of the picture must repeat 5 times, and the camera's own first repeat is its second picture; 5 pictures must be dark.
- */
+/* A part of the picture must repeat 5 times, and the camera's own first repeat is its second picture; 5 pictures must be dark
+ * or white. */
 static const struct verdict_fault faults[] = {
     {"left camera unplugged", 12, 0, VERDICT_SETTING, "left/connected", 0, 1},
     {"right camera unplugged", 12, 0, VERDICT_SETTING, "right/connected", 0, 1},
@@ -19,7 +19,8 @@ static const struct verdict_fault faults[] = {
     {"left eye frozen", 30, 0, VERDICT_SETTING, "left/frozen", 1, 0},
     {"right eye frozen", 30, 0, VERDICT_SETTING, "right/frozen", 1, 0},
     {"half of the right eye frozen", 12, 6, VERDICT_SETTING, "right/frozen_rows", ALL_ROWS / 2, 0},
-    {"both eyes dark", 12, 5, VERDICT_SETTING, "scale", 1, 0},
+    {"both eyes dark", 12, 5, VERDICT_SETTING, "scale", 1, 0}, /* a 50th: 0.2 ms of exposure */
+    {"both eyes overexposed", 12, 5, VERDICT_SETTING, "scale", 1000, 0},
     {"one damaged picture", 20, 0, VERDICT_SETTING, "left/error_count", 1, 0},
     {"one short picture", 20, 0, VERDICT_SETTING, "right/short_count", 1, 0},
     {"timestamps 1 h ahead", 10, 0, VERDICT_SETTING, "right/timestamp_offset_ns", 3600000000000, 0},

@@ -16,9 +16,9 @@ static void fill(const struct eye *eye, u8 *to, const u8 *fed, struct setting in
 {
     const struct v4l2_pix_format *pix = &eye->node->format;
     int bits = format_bits(pix->pixelformat), bytes = bits > 8 ? 2 : 1;
-    bool scale = READ_ONCE(stereocam.scale);
+    u32 scale = READ_ONCE(stereocam.scale);
     u64 factor = (u64)in_force.exposure_us * in_force.gain, one = (u64)EXPOSURE_DEFAULT_US * GAIN_ONE;
-    u32 factor_16 = div_u64(factor << 16, one); /* 16.16 */
+    u64 factor_16 = div_u64((factor * scale) << 16, one); /* 16.16 */
     for (u32 y = 0; y < pix->height; y++) {
         u8 *row = to + y * pix->bytesperline;
         const u8 *from = fed ? fed + (size_t)y * pix->width * bytes : NULL;

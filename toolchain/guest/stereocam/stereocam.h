@@ -72,7 +72,7 @@ struct stereocam {
     struct task_struct *clock;
     u32 period_us; /* one word: read by the clock at each tick */
     u32 wait;      /* fault setting: pictures only of what was fed, and only when both eyes can take it */
-    u32 scale;     /* fault setting: pictures are as bright as exposure and gain make them */
+    u32 scale;     /* fault setting: pictures are as bright as exposure and gain make them, times this */
 };
 
 extern struct stereocam stereocam;

@@ -86,6 +86,100 @@ out_of_memory() {
     [[ $(property MainPID) == "$pid" ]] || fail "the service was restarted for it"
 }
 
+gpio=parallax-gpio.service
+
+# The line of docs/verdict.md, on a chip that appears after its unit was started: it toggles while the verdict is go, stands still while the
+# service is stopped, and comes back after its own death. A service that somebody stopped stays so whatever happens to the unit.
+gpio_line() {
+    [[ -x /usr/bin/parallax-gpio ]] || { ok "no parallax-gpio: these packages were built without libgpiod 1"; return; }
+    [[ $(systemctl is-enabled $gpio) == enabled && $(property ConditionResult $gpio) == no ]] || fail "$gpio runs although no line is named"
+    systemctl stop parallaxd.service
+    modprobe -r stereocam
+    modprobe stereocam width=64 height=48 || fail "the small test camera does not load" # for go, no picture may be late
+    configure_go
+    systemctl start parallaxd.service || fail "it does not start with a zone"
+    within 60 "the verdict is go" is_go
+    echo 'SUBSYSTEM=="gpio", KERNEL=="gpiochip0", GROUP="parallax", MODE="0660"' >/etc/udev/rules.d/71-parallax-gpio.rules
+    udevadm control --reload
+    echo 'PARALLAX_GPIO=--chip gpiochip0 --line verdict' >/etc/default/parallax-gpio
+    systemctl start --no-block $gpio
+    within 20 "without its chip, $gpio tries again" tried_again
+    modprobe gpiotest || fail "the test's GPIO chip does not load"
+    within 20 "the chip appeared: the line toggles" toggles
+    gpio_confined
+
+    systemctl stop parallaxd.service
+    within 5 "the service was stopped: the line stands still at low" stands_still
+    gpio_killed
+    [[ $(property ActiveState) == inactive ]] || fail "the restart of $gpio started the service"
+    within 5 "the service stays stopped, and the line low" stands_still
+    systemctl start parallaxd.service || fail "the service does not start again"
+    within 60 "the service was started: the line toggles" toggles
+    gpio_killed
+    within 20 "the line toggles again" toggles
+    systemctl stop $gpio || fail "$gpio does not stop"
+    within 1 "stopped, the line is low" stands_still
+}
+
+# The test camera's ramp is a wall and no ground: a zone behind the robot trips for nothing that is seen.
+configure_go() {
+    write_calibration 64 48
+    configure 'calibration: /etc/parallax/stereo.yaml
+mount: {z_m: 0.5}
+motion: {source: none}
+exposure: {enabled: false}
+verdict: {slow_flags: ""}
+zones:
+  - {name: behind, polygon: [[-1.5, -0.5], [-0.5, -0.5], [-0.5, 0.5], [-1.5, 0.5]], unknown: go}
+source:
+  type: v4l2
+  left: card=stereocam left
+  right: card=stereocam right
+  width: 64
+  height: 48
+  rate_hz: 10'
+}
+is_go() { parallax verdict >/dev/null; }
+edges() { cat /sys/kernel/debug/gpiotest/5/edges; }
+toggles() {
+    local before
+    before=$(edges 2>/dev/null) || return 1
+    sleep 0.5
+    [[ $(edges) -gt $((before + 10)) ]]
+}
+stands_still() {
+    local before
+    before=$(edges)
+    sleep 1
+    [[ $(edges) == "$before" && $(</sys/kernel/debug/gpiotest/5/value) == 0 ]]
+}
+tried_again() { [[ $(property NRestarts $gpio) -ge 2 ]]; }
+
+gpio_killed() {
+    local pid
+    pid=$(property MainPID $gpio)
+    kill -KILL "$pid"
+    within 20 "killed, $gpio was restarted" gpio_is_new "$pid"
+}
+gpio_is_new() { [[ $(property ActiveState $gpio) == active && $(property MainPID $gpio) != "$1" ]]; }
+
+# A user whom systemd made up, no capabilities, no network, and no device but the chip; even root opens no other in its group.
+gpio_confined() {
+    local pid user device
+    pid=$(property MainPID $gpio)
+    user=$(stat -c %u "/proc/$pid")
+    [[ $user -ge 61184 && $user -le 65519 ]] || fail "$gpio runs as $user, not as a dynamic user"
+    grep -q '^CapEff:.0*$' "/proc/$pid/status" && grep -q '^NoNewPrivs:.1$' "/proc/$pid/status" && grep -q '^Seccomp:.2$' "/proc/$pid/status" ||
+        fail "$gpio may do more than its unit says"
+    [[ $(readlink "/proc/$pid/ns/net") != "$(readlink /proc/self/ns/net)" ]] || fail "$gpio sees the network"
+    (echo $BASHPID >/sys/fs/cgroup/system.slice/$gpio/cgroup.procs
+        exec 3<>/dev/gpiochip0 || exit
+        for device in /dev/vda /dev/video0 /dev/kmsg; do ! (exec 3<"$device") 2>/dev/null || exit; done) ||
+        fail "in the group of $gpio its chip does not open, or something else does"
+    for device in /dev/vda /dev/video0 /dev/kmsg; do (exec 3<"$device") || fail "$device does not open here either"; done
+    ok "$gpio has a user of its own, and no device but GPIO chips"
+}
+
 mountpoint -q /sys/kernel/debug || mount -t debugfs debug /sys/kernel/debug
 if [[ $(guest_phase) == new ]]; then
     install_packages
@@ -99,5 +193,6 @@ date_set
 device_policy
 replug
 out_of_memory
+gpio_line
 ok "all"
 leave 0

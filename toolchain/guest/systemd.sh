@@ -23,13 +23,13 @@ cp tests/vm/guest.sh "$work/payload"
 case $arch in
 amd64)
     cp tests/vm/systemd.sh "$work/payload/run"
-    cameras=stereocam seconds=580
+    devices=$'stereocam\ngpiotest' seconds=580
     ;;
 arm64)
     cp tests/vm/target.sh "$work/payload/run"
     # Its clock counts instructions, a nanosecond each: however slow or busy this machine is, times there are those of a processor of
     # 1,000 million instructions a second, and what tests promise in milliseconds can be judged.
-    cameras=vivid seconds=3600
+    devices=vivid seconds=3600
     bin=build/arm64-cpu/bin
     mkdir "$work/payload/bin"
     for program in "$bin"/{parallax,parallaxd,parallax-selftest,parallaxd_faulty,ring_peer,ring_peer_mutant,selftest_mutant} tests/system/test_*.c; do
@@ -41,7 +41,7 @@ arm64)
     pwd -P >"$work/payload/sources"
     ;;
 esac
-guest_modules "$work/payload" <<<"$cameras"$'\nvirtio_blk\nvirtio_pci\ncrc32c_generic\next4'
+guest_modules "$work/payload" <<<"$devices"$'\nvirtio_blk\nvirtio_pci\ncrc32c_generic\next4'
 mv "$work/payload/lib/modules/$(<$kernel/version)" "$work/payload/modules"
 PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q -d "$work/payload" "$work/payload.img" 256M
 guest_disk_archive "$work/disk" "$work/initramfs"

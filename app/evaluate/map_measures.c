@@ -18,8 +18,8 @@
 
 /* What LiDAR sees in a cell. */
 struct hits {
-    int clear, other, obstacle, missing;
-    float low_m, high_m; /* of the obstacle points, above the road */
+    int clear, other, obstacle, missing, free; /* free: missing, and the map says that nothing is there */
+    float low_m, high_m;                       /* of the obstacle points, above the road */
 };
 
 static const struct plx_cell *cell_at(const struct plx_frame *frame, int column, int row)
@@ -69,7 +69,9 @@ static void collect(const struct plx_frame *frame, const struct plx_lidar_truth 
             const bool is_first = hits[index].obstacle++ == 0;
             hits[index].low_m = is_first ? point->height_m : fminf(hits[index].low_m, point->height_m);
             hits[index].high_m = is_first ? point->height_m : fmaxf(hits[index].high_m, point->height_m);
-            hits[index].missing += !is_occupied_nearby(frame, index);
+            const bool is_missing = !is_occupied_nearby(frame, index);
+            hits[index].missing += is_missing;
+            hits[index].free += is_missing && cell_at(frame, index % SIDE, index / SIDE)->kind == PLX_CELL_FREE;
         }
     }
 }
@@ -77,13 +79,14 @@ static void collect(const struct plx_frame *frame, const struct plx_lidar_truth 
 /* Counts the square whose first cell is at COLUMN, ROW. */
 static void count_square(const struct hits *hits, int column, int row, struct plx_map_counts *counts)
 {
-    int obstacle = 0, missing = 0;
+    int obstacle = 0, missing = 0, free = 0;
     float low = INFINITY, high = -INFINITY;
     for (int y = row; y < row + SQUARE; y++)
         for (int x = column; x < column + SQUARE; x++) {
             const struct hits *cell = &hits[y * SIDE + x];
             obstacle += cell->obstacle;
             missing += cell->missing;
+            free += cell->free;
             low = cell->obstacle > 0 ? fminf(low, cell->low_m) : low;
             high = cell->obstacle > 0 ? fmaxf(high, cell->high_m) : high;
         }
@@ -92,6 +95,7 @@ static void count_square(const struct hits *hits, int column, int row, struct pl
     counts->missing += (uint64_t)missing;
     counts->things += is_thing;
     counts->lacking += is_thing && 2 * missing > obstacle;
+    counts->lacking_free += is_thing && 2 * free > obstacle;
 }
 
 int plx_map_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth, struct plx_map_counts *counts)

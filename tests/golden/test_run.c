@@ -182,7 +182,8 @@ static cJSON *lidar_figures(const char *records)
     assert_true(number(figures, "scan_free_beyond") <= 3.8);
     assert_true(number(figures, "map_ghosts") <= 0.5);
     assert_true(number(figures, "map_missing") <= 2.5);
-    assert_true(number(figures, "map_lacking") <= 6);
+    assert_true(number(figures, "map_lacking") <= 4.5);
+    assert_true(number(figures, "map_lacking_free") <= 3);
     return figures;
 }
 

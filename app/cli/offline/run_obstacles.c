@@ -81,7 +81,7 @@ struct figure {
     double value;
 };
 
-enum { FIGURES = 38 };
+enum { FIGURES = 39 };
 
 static int list_figures(const struct measured *m, struct figure *ret)
 {
@@ -135,6 +135,8 @@ static int list_figures(const struct measured *m, struct figure *ret)
     ret[n++] = (struct figure){"map_ghosts", "%", "map: clear cells not free", plx_percent(m->map.ghosts, m->map.clear)};
     ret[n++] = (struct figure){"map_missing", "%", "map: obstacle points missing", plx_percent(m->map.missing, m->map.points)};
     ret[n++] = (struct figure){"map_lacking", "%", "map: things missing", plx_percent(m->map.lacking, m->map.things)};
+    ret[n++] = (struct figure){"map_lacking_free", "%", "map: things said to be free",
+                               plx_percent(m->map.lacking_free, m->map.things)};
     return n;
 }
 

@@ -48,23 +48,33 @@ void plx_realtime_gather_heap(void)
     mallopt(M_TRIM_THRESHOLD, -1);
 }
 
-#define MOST_CODE (16 * 1024 * 1024) /* a driver's library may have a hundred times what is used of it */
+#define MOST_READ (16 * 1024 * 1024)   /* code and constants: a driver's library may have a hundred times what is used of it */
+#define MOST_WRITTEN (4 * 1024 * 1024) /* static variables, not whole stacks of threads */
+
+static void touch(uintptr_t begin, uintptr_t end, bool write)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (uintptr_t at = begin; at < end; at += page)
+        if (write)
+            __atomic_fetch_or((uint8_t *)at, 0, __ATOMIC_RELAXED); /* changes nothing of other threads */
+        else
+            (void)*(const volatile uint8_t *)at;
+}
 
 void plx_realtime_touch_memory(void)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     char line[512];
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps && fgets(line, sizeof line, maps)) {
         uintptr_t begin, end;
-        char kind[5];
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, kind) != 3)
+        char kind[5], name[2] = ""; /* the first letter; none: anonymous */
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %*s %1s", &begin, &end, kind, name) < 3)
             continue;
-        const bool is_heap = strstr(line, "[heap]"), is_code = strcmp(kind, "r-xp") == 0 && end - begin <= MOST_CODE;
-        for (uintptr_t at = begin; at < end && is_heap; at += page)
-            __atomic_fetch_or((uint8_t *)at, 0, __ATOMIC_RELAXED); /* writes, but changes nothing of other threads */
-        for (uintptr_t at = begin; at < end && is_code; at += page)
-            (void)*(const volatile uint8_t *)at;
+        const bool is_file = *name == '/', is_special = *name == '['; /* as the kernel's own [vvar] */
+        if (strstr(line, "[heap]") || (strcmp(kind, "rw-p") == 0 && !is_special && end - begin <= MOST_WRITTEN))
+            touch(begin, end, true);
+        else if (is_file && kind[0] == 'r' && kind[3] == 'p' && end - begin <= MOST_READ)
+            touch(begin, end, false);
     }
     if (maps)
         fclose(maps);

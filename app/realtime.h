@@ -10,8 +10,8 @@
  * would be refused once the limit is reached. PERMISSION with what to do: nothing is locked, all goes on. */
 int plx_realtime_lock_memory(struct plx_error_message *message);
 
-/* From now on what this thread takes by malloc lies in the heap and stays there; then touches every page of the heap and of
- * the code, so that no frame waits for the kernel at the first use of one. */
+/* From now on what this thread takes by malloc lies in the heap and stays there; then touches every page of the heap, of code,
+ * constants and static variables, so that no frame waits for the kernel at the first use of one. */
 void plx_realtime_gather_heap(void);
 void plx_realtime_touch_memory(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * In 1,000 frames after its first ones, an engine that captures, computes and publishes asks for no memory, no file and no
- * thread, and takes no page fault.
+ * thread, and takes no page fault: with cameras, and with the synthetic source.
  *
  * guest: stereocam width=64 height=48
  */
@@ -66,10 +66,18 @@ static void cameras(void **state)
     expect_steady((const char *const[]){SERVICE_STEREOCAM, ALL, NULL});
 }
 
+static void synthetic_pictures(void **state)
+{
+    (void)state;
+    expect_steady((const char *const[]){"source.type=synthetic", "source.width=64", "source.height=48", "match.disparities=64",
+                                        ALL, NULL});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cameras),
+        cmocka_unit_test(synthetic_pictures),
     };
     return cmocka_run_group_tests_name("steady", tests, NULL, NULL);
 }

@@ -59,6 +59,7 @@ struct plx_gpu {
         cudaGraphNode_t stamped;   /* last call of the main stream whose end has a time stamp */
         bool side_used;            /* in this stage */
         uint32_t copied;           /* outputs whose copies are recorded, a bit each */
+        bool shows_pictures;       /* what plx_frame_run.beside needs has its time stamp */
     } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
@@ -81,7 +82,8 @@ struct plx_gpu {
     int schedule;                         /* forced, see plx_sgm_schedule; below 0: by itself */
     struct plx_gpu_accumulators *totals;
     bool times_stages;            /* frames that are recorded from now on have time stamps */
-    unsigned long long *stamp_ns; /* when each stage of the frame was complete, by the GPU's clock; 0: it did not run */
+    unsigned long long *stamp_ns; /* when each stage of the frame was complete, by the GPU's clock; 0: it did not run. Then the
+                                     frame's begin, and PLX_STAMP_PICTURES */
 };
 
 static inline struct plx_gpu *plx_gpu(struct plx_stages *self)
@@ -141,7 +143,10 @@ int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run);
 int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 block, void **args);
 
 /* stage_clock.cu: time stamps of a frame. Stamp: with STAGE PLX_STAGE_COUNT, of the frame's begin. Read: sets the time of each
- * stage that ran, from the completion of any stage before it to its own. */
+ * stage that ran, from the completion of any stage before it to its own. Pictures: waits until those that the frame shows are
+ * there; false if they never come. */
+#define PLX_STAMP_PICTURES (PLX_STAGE_COUNT + 1)
+bool plx_gpu_stage_clock_pictures(struct plx_gpu *gpu);
 void plx_gpu_stage_clock_clear(struct plx_gpu *gpu);
 int plx_gpu_stage_clock_stamp(struct plx_gpu *gpu, int stage, cudaStream_t stream);
 void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COUNT]);

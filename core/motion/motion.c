@@ -52,7 +52,10 @@ struct plx_motion {
     struct view *key, *now; /* the two below */
     struct view view[2];
     struct plx_fit_point point[PLX_MAX_CORNERS];
-    int points; /* corners of the key frame that were found in this frame */
+    int points;                                         /* corners of the key frame that were found in this frame */
+    bool looked;                                        /* plx_motion_look has seen this frame */
+    enum place { BY_HINT, BY_VELOCITY, AT_REST } place; /* where it looked for them */
+    struct plx_pose prior;                              /* now_from_key there */
 
     bool has_key;
     struct plx_pose start_from_key, last_from_key; /* last: the last frame whose motion was known */
@@ -139,9 +142,8 @@ static double depth_disparity(const struct plx_motion *motion, double published)
     return (published - motion->infinity) / PLX_DISPARITY_ONE;
 }
 
-/* Finds the key frame's corners in this frame, beginning where GUESS (now_from_key) puts them. */
-static void track_corners(struct plx_motion *motion, const struct plx_image *disparity, const struct plx_pose *guess,
-                          int levels)
+/* Finds the key frame's corners in this frame, beginning where the prior puts them. */
+static void track_corners(struct plx_motion *motion, int levels)
 {
     motion->points = 0;
     for (int i = 0; i < motion->key->corners.count; i++) {
@@ -153,25 +155,22 @@ static void track_corners(struct plx_motion *motion, const struct plx_image *dis
         if (point->disparity < MIN_DISPARITY_PX)
             continue;
         plx_fit_unproject(&motion->camera, from[0], from[1], point->disparity, point->at);
-        plx_pose_apply(guess, point->at, moved);
-        if (!plx_fit_project(&motion->camera, moved, point->seen) ||
-            !plx_flow_track(&motion->key->pyramid, &motion->now->pyramid, levels, from, point->seen))
-            continue;
-        const double seen = plx_disparity_between(disparity, point->seen[0], point->seen[1]);
-        point->has_disparity = seen >= 0;
-        point->seen[2] = depth_disparity(motion, seen);
-        motion->points++;
+        plx_pose_apply(&motion->prior, point->at, moved);
+        if (plx_fit_project(&motion->camera, moved, point->seen) &&
+            plx_flow_track(&motion->key->pyramid, &motion->now->pyramid, levels, from, point->seen))
+            motion->points++;
     }
 }
 
-/* Looks for the motion where STEP, now_from_last, puts the corners. */
-static bool search_from(struct plx_motion *motion, const struct plx_image *disparity, const struct plx_pose *step, int levels,
-                        struct plx_fit *ret_fit)
+/* The depths of the corners that were found. */
+static void measure_corners(struct plx_motion *motion, const struct plx_image *disparity)
 {
-    struct plx_pose prior;
-    plx_pose_compose(step, &motion->last_from_key, &prior);
-    track_corners(motion, disparity, &prior, levels);
-    return plx_fit_motion(&motion->camera, motion->point, motion->points, &prior, ret_fit);
+    for (int i = 0; i < motion->points; i++) {
+        struct plx_fit_point *point = &motion->point[i];
+        const double seen = plx_disparity_between(disparity, point->seen[0], point->seen[1]);
+        point->has_disparity = seen >= 0;
+        point->seen[2] = depth_disparity(motion, seen);
+    }
 }
 
 /* The step that the hint expects in INTERVAL_NS, as if the robot kept its speed. False if it says nothing about that time. */
@@ -185,21 +184,41 @@ static bool step_of_hint(const struct plx_motion *motion, int64_t interval_ns, s
     return true;
 }
 
-/* First where the hint and then where constant velocity puts the camera, then with a wide search from the last pose. */
+/* The step from the last frame that PLACE expects in INTERVAL_NS. False if it expects none. */
+static bool expect(const struct plx_motion *motion, enum place place, int64_t interval_ns, struct plx_pose *ret_step)
+{
+    const bool near = interval_ns >= 0 && interval_ns < GAP_NS;
+    if (place == BY_HINT)
+        return near && step_of_hint(motion, interval_ns, ret_step);
+    if (place == BY_VELOCITY && near && motion->has_velocity)
+        plx_pose_scale(&motion->step, (double)interval_ns / (double)motion->step_ns, ret_step);
+    return place == AT_REST || (near && motion->has_velocity);
+}
+
+/* Looks for the corners from PLACE on: where the hint puts them, else where constant velocity does, else, with a wide search,
+ * where they were in the last frame. */
+static void search(struct plx_motion *motion, enum place place, int64_t interval_ns)
+{
+    struct plx_pose step = PLX_POSE_IDENTITY;
+    while (!expect(motion, place, interval_ns, &step))
+        place++;
+    motion->place = place;
+    plx_pose_compose(&step, &motion->last_from_key, &motion->prior);
+    track_corners(motion, place == AT_REST ? PLX_PYRAMID_LEVELS : LEVELS_PREDICTED);
+}
+
+/* The motion that the corners show where they were found, or else where they are looked for next. */
 static bool find_motion(struct plx_motion *motion, const struct plx_image *disparity, int64_t interval_ns,
                         struct plx_fit *ret_fit)
 {
-    const struct plx_pose rest = PLX_POSE_IDENTITY;
-    const bool near = interval_ns >= 0 && interval_ns < GAP_NS;
-    struct plx_pose step;
-    if (near && step_of_hint(motion, interval_ns, &step) && search_from(motion, disparity, &step, LEVELS_PREDICTED, ret_fit))
-        return true;
-    if (near && motion->has_velocity) {
-        plx_pose_scale(&motion->step, (double)interval_ns / (double)motion->step_ns, &step);
-        if (search_from(motion, disparity, &step, LEVELS_PREDICTED, ret_fit))
+    for (;;) {
+        measure_corners(motion, disparity);
+        if (plx_fit_motion(&motion->camera, motion->point, motion->points, &motion->prior, ret_fit))
             return true;
+        if (motion->place == AT_REST)
+            return false;
+        search(motion, motion->place + 1, interval_ns);
     }
-    return search_from(motion, disparity, &rest, PLX_PYRAMID_LEVELS, ret_fit);
 }
 
 /* Adds the covariance of an error of 0 that moves by MOVE where it is one deviation. */
@@ -324,15 +343,28 @@ static void last_pose(const struct plx_motion *motion, struct plx_pose *ret_pose
     plx_pose_compose(&motion->start_from_key, ret_pose, ret_pose);
 }
 
+int plx_motion_look(struct plx_motion *motion, const struct plx_image *left, int64_t capture_ns)
+{
+    if (!plx_image_ok(left, PLX_U8) || left->width != motion->width || left->height != motion->height)
+        return PLX_ERR_ARG;
+    plx_pyramid_build(&motion->now->pyramid, left);
+    if (motion->has_key)
+        search(motion, BY_HINT, capture_ns - motion->last_ns);
+    motion->looked = true;
+    return 0;
+}
+
 int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,
                       int64_t capture_ns, struct plx_motion_info *ret_info)
 {
-    if (!plx_image_ok(left, PLX_U8) || !plx_image_ok(disparity, PLX_U16) || left->width != motion->width ||
-        left->height != motion->height || !plx_same_size(left, disparity))
+    if (!plx_image_ok(disparity, PLX_U16) || !plx_same_size(left, disparity))
         return PLX_ERR_ARG;
+    const int result = motion->looked ? 0 : plx_motion_look(motion, left, capture_ns);
+    if (result < 0)
+        return result;
+    motion->looked = false;
     struct plx_motion_info info = {.source = PLX_MOTION_VISUAL, .motion = PLX_POSE_IDENTITY};
     struct plx_fit fit;
-    plx_pyramid_build(&motion->now->pyramid, left);
     last_pose(motion, &info.pose);
     if (motion->has_key) {
         info.corners = motion->key->corners.count;

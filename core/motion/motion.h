@@ -40,6 +40,10 @@ void plx_motion_offset(const struct plx_motion *motion, double *ret_offset, doub
 /* Disparities have another offset from now on. */
 void plx_motion_forget_offset(struct plx_motion *motion);
 
+/* Before the next frame's update, and only then: what it needs no disparity for, which is most of its time. Beside the stages
+ * of a GPU. ARG. */
+int plx_motion_look(struct plx_motion *motion, const struct plx_image *left, int64_t capture_ns);
+
 /* The next frame: LEFT U8 and DISPARITY U16 as published, both of the size at creation. Allocates nothing. ARG. */
 int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,
                       int64_t capture_ns, struct plx_motion_info *ret_info);

@@ -40,7 +40,9 @@ struct plx_frame_context {
     struct plx_image rectified[PLX_EYES];
     enum plx_stage stage; /* that runs */
     int64_t stage_start_ns;
-    int result; /* of the stages so far; after a failure later stages do nothing */
+    int result;              /* of the stages so far; after a failure later stages do nothing */
+    int64_t looked_ns;       /* when the look at the pictures beside the stages ended; 0: there was none */
+    uint32_t picture_health; /* what was found there */
 };
 
 /* What stages find in a frame beside its planes, in shared memory. Each array has the alignment of a buffer of its own. */

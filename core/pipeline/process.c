@@ -170,7 +170,7 @@ static void measure_drift(const struct plx_frame_context *context)
     frame->drift.offset_deviation = (float)deviation;
 }
 
-/* Checks brightness, frozen pictures, alignment and drift; returns health flags. */
+/* Checks pictures alone: brightness, frozen and blurred ones; returns health flags. */
 static uint32_t check_pictures(const struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
@@ -183,12 +183,37 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
         if (plx_frozen_check_update(&pipeline->frozen[eye], &context->raw[eye], &bins))
             health |= PLX_HEALTH_FROZEN;
     }
+    if (!pipeline->raw && plx_sharpness_check_update(&pipeline->sharpness, &left, &right))
+        health |= PLX_HEALTH_BLURRED;
+    return health;
+}
+
+/* What needs no more than pictures, beside the stages of a backend that does not work on this processor. */
+static void look_beside(void *argument)
+{
+    struct plx_frame_context *context = argument;
+    struct plx_motion *motion = context->pipeline->motion;
+    const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT);
+
+    plx_heartbeat_busy(PLX_STAGE_MOTION);
+    if (motion) /* as in measure_motion */
+        plx_motion_look(motion, &left, context->capture_ns);
+    context->picture_health = check_pictures(context);
+    context->looked_ns = plx_now_ns();
+    plx_heartbeat_busy((int)context->stage);
+}
+
+/* Checks pictures, alignment, drift and mount; returns health flags. */
+static uint32_t check_frame(const struct plx_frame_context *context)
+{
+    struct plx_pipeline *pipeline = context->pipeline;
+    const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT);
+    uint32_t health = context->looked_ns > 0 ? context->picture_health : check_pictures(context);
+
     if (pipeline->raw)
         return health | PLX_HEALTH_NOT_CALIBRATED;
     if (plx_alignment_look(&pipeline->alignment, &left, pipeline->results->match, &context->frame->alignment))
         health |= PLX_HEALTH_MISALIGNED;
-    if (plx_sharpness_check_update(&pipeline->sharpness, &left, &right))
-        health |= PLX_HEALTH_BLURRED;
     measure_drift(context);
     if (plx_mount_check_update(&pipeline->mount_check, &pipeline->params.mount, &context->frame->ground, context->capture_ns))
         health |= PLX_HEALTH_CAMERA_MOVED;
@@ -255,14 +280,22 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
     return count;
 }
 
-/* Runs the stages on the backend. The time outside stages (launch, copies of outputs, waiting) counts for the last stage. */
+/* Runs the stages on the backend. The time outside stages (launch, copies of outputs, waiting) counts for the last stage, or
+ * for motion, if the look at the pictures lasted longer than the stages. */
 static int run_on_backend(struct plx_frame_context *context)
 {
     struct plx_stages *stages = context->pipeline->stages;
     uint32_t *stage_us = context->frame->stage_us;
     struct plx_output output[OUTPUTS];
     const int outputs = list_outputs(context, output);
-    const struct plx_frame_run run = {run_stages, run_changing, context, context->frame, output, outputs, stage_us};
+    const struct plx_frame_run run = {.body = run_stages,
+                                      .changing = run_changing,
+                                      .context = context,
+                                      .key = context->frame,
+                                      .output = output,
+                                      .outputs = outputs,
+                                      .beside = context->pipeline->raw ? NULL : look_beside,
+                                      .ret_stage_us = stage_us};
     const int64_t start_ns = plx_now_ns();
     uint32_t sum_us = 0;
 
@@ -271,7 +304,8 @@ static int run_on_backend(struct plx_frame_context *context)
     const uint32_t all_us = (uint32_t)((context->stage_start_ns - start_ns) / PLX_NS_PER_US);
     for (int i = 0; i < PLX_STAGE_COUNT; i++)
         sum_us += stage_us[i];
-    stage_us[PLX_STAGE_OBSTACLES] += all_us > sum_us ? all_us - sum_us : 0;
+    const bool looks_last = context->looked_ns - start_ns > sum_us * PLX_NS_PER_US;
+    stage_us[looks_last ? PLX_STAGE_MOTION : PLX_STAGE_OBSTACLES] += all_us > sum_us ? all_us - sum_us : 0;
     return result;
 }
 
@@ -368,7 +402,7 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         run_on_cpu(&context, PLX_STAGE_TRACKS, measure_geometry);
         run_on_cpu(&context, PLX_STAGE_TRACKS, update_tracks);
     }
-    frame->health |= check_pictures(&context);
+    frame->health |= check_frame(&context);
     frame->blind = why_blind(pipeline, frame);
     context.stage_start_ns = plx_now_ns(); /* the checks of the pictures are no stage */
     if (!pipeline->raw)

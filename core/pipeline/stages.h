@@ -93,6 +93,9 @@ struct plx_frame_run {
     const void *key; /* frames with one key make the same calls, but for the arguments of the changing ones */
     const struct plx_output *output;
     int outputs;
+    /* NULL, or once, in the calling thread: the planes and outputs that convert, histogram and rectify complete are there, and
+     * later stages may be computed meanwhile. Left out if the frame fails before. */
+    void (*beside)(void *context);
     uint32_t *ret_stage_us; /* [PLX_STAGE_COUNT], zeros: how much longer the frame took because of each stage, microseconds */
 };
 

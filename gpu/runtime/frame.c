@@ -159,6 +159,8 @@ int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run)
     plx_gpu_stage_clock_clear(gpu);
     recording = find(gpu->frames, run->key);
     result = PLX_CUDA(gpu, cudaGraphLaunch(recording->launchable, gpu->streams.stream[PLX_STREAM_MAIN]));
+    if (result == 0 && run->beside && plx_gpu_stage_clock_pictures(gpu))
+        run->beside(run->context);
     const int finished = self->ops->finish(self);
     if (result < 0 || finished < 0)
         return result < 0 ? result : finished;

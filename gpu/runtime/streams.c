@@ -133,6 +133,18 @@ static int stamp_stage(struct plx_gpu *gpu)
     return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, (int)streams->stage, streams->stream[PLX_STREAM_CLOCK]);
 }
 
+/* Stamps the time when rectified pictures are there, copied or not: once the first calls of stage rectify are complete. */
+static int stamp_pictures(struct plx_gpu *gpu)
+{
+    struct plx_gpu_streams *streams = &gpu->streams;
+
+    if (streams->stage != PLX_STAGE_RECTIFY || streams->shows_pictures || !streams->run->beside)
+        return 0;
+    streams->shows_pictures = true;
+    const int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
+    return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, PLX_STAMP_PICTURES, streams->stream[PLX_STREAM_COPY]);
+}
+
 int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage)
 {
     struct plx_gpu *gpu = plx_gpu(self);
@@ -141,6 +153,8 @@ int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage)
     if (!streams->run)
         return 0;
     int result = copy_outputs(gpu, false);
+    if (result == 0)
+        result = stamp_pictures(gpu);
     if (result == 0 && streams->stage != PLX_STAGE_COUNT)
         result = stamp_stage(gpu);
     streams->stage = stage;
@@ -157,7 +171,7 @@ int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)
     streams->copied = 0;
     streams->one_stream = false;
     streams->forked_at = streams->stamped = NULL;
-    streams->side_used = false;
+    streams->side_used = streams->shows_pictures = false;
     memset(streams->used, 0, sizeof streams->used);
     return stamp_stage(gpu);
 }

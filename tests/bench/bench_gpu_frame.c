@@ -4,8 +4,8 @@
  * [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] [rounds]`; -m confines it to a part of the GPU, and with -l the rest reads memory
  * at random places meanwhile (tests/parity/contention.h): what a copy gets then is printed. Median, tenth and ninetieth
  * percentile in ms, as in the service: pictures and frame lie in memory shared with the CPU, and waiting and the CPU's own work
- * are included. Then the median without time stamps of the stages, which shows the cost of the time stamps, and the median with
- * disparity only (no refinement, ground, obstacles).
+ * are included. Then the median with motion, the median without time stamps of the stages, which shows the cost of the time
+ * stamps, and the median with disparity only (no refinement, ground, obstacles).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,24 +77,28 @@ int main(int argc, char **argv)
     }
     multiprocessors = confine(multiprocessors);
     struct contention *load = contention_create(multiprocessors, warps, pause_ns);
-    printf("%-24s %8s %8s %8s %10s %16s %6s\n", "default, rectified", "frame", "p10", "p90", "untimed", "disparity only",
-           "ratio");
+    printf("%-24s %8s %8s %8s %8s %10s %16s %6s\n", "default, rectified", "frame", "p10", "p90", "motion", "untimed",
+           "disparity only", "ratio");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fixture_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
-        kind.params.motion = PLX_MOTION_NONE; /* the CPU's: bench_motion measures it */
+        kind.params.motion = PLX_MOTION_NONE;
         kind.params.match.disparities = rows[i].disparities;
         if (!measure(&kind, multiprocessors, load, true, rounds, ms)) {
             free(ms);
             return 77;
         }
         const double whole = ms[rounds / 2], p10 = ms[rounds / 10], p90 = ms[rounds * 9 / 10];
+        kind.params.motion = PLX_MOTION_VISUAL;
+        measure(&kind, multiprocessors, load, true, rounds, ms);
+        const double motion = ms[rounds / 2];
+        kind.params.motion = PLX_MOTION_NONE;
         measure(&kind, multiprocessors, load, false, rounds, ms);
         const double untimed = ms[rounds / 2];
         kind.params.refine = kind.params.ground = kind.params.obstacles = false;
         measure(&kind, multiprocessors, load, true, rounds, ms);
-        printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f %10.3f %16.3f %6.2f\n", rows[i].width, rows[i].height,
-               rows[i].disparities, whole, p10, p90, untimed, ms[rounds / 2], whole / ms[rounds / 2]);
+        printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f %8.3f %10.3f %16.3f %6.2f\n", rows[i].width, rows[i].height,
+               rows[i].disparities, whole, p10, p90, motion, untimed, ms[rounds / 2], whole / ms[rounds / 2]);
     }
     free(ms);
     return 0;

@@ -127,7 +127,8 @@ static bool measure(struct bench *bench, int first, int last, int rounds, double
 {
     static const char key[MATCHING_GROUPS][MATCHING_GROUPS];
     uint32_t stage_us[PLX_STAGE_COUNT];
-    const struct plx_frame_run frame = {run, change_nothing, bench, &key[first][last], NULL, 0, stage_us};
+    const struct plx_frame_run frame = {
+        .body = run, .changing = change_nothing, .context = bench, .key = &key[first][last], .ret_stage_us = stage_us};
 
     bench->first = first;
     bench->last = last;

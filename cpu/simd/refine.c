@@ -6,8 +6,6 @@
 
 #include "cpu/simd/simd.h"
 
-#define HIGHEST 0x8000 /* bit of a word */
-
 /*
  * Shift of the candidate, 1/16 px, from S below, at and above it. Here a float quotient, correctly rounded, is cut down to the
  * same integer as the exact one: it lies below 9, and an exact one that is no integer is at least 1 / 16320 away from the next.
@@ -195,29 +193,29 @@ void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16
 }
 
 /*
- * A pixel's own value less PLX_EVEN_STEP is taken off, so that what counts is 0..80; the same with the highest bit set is among
- * the least signed words, which one comparison finds. The float quotient, correctly rounded, is cut down to the same integer as
- * the exact one: it is below 81, and an exact one that is no integer is at least 1 / 98 away from the next.
+ * A pixel's own value less PLX_EVEN_STEP is taken off, so that what counts is 0..80. Counted and added up is how much each lies
+ * below EVEN_BEYOND, which is 0 for what does not count: no comparison. The float quotient, correctly rounded, is cut down to
+ * the same integer as the exact one: it is below 81, and an exact one that is no integer is at least 1 / 98 away from the next.
  */
+#define EVEN_BEYOND (2 * PLX_EVEN_STEP + 1)
+
 void PLX_KERNEL(even)(const uint16_t *const *rows, int width, uint16_t *ret_row)
 {
-    const s16v beyond = (s16v)all16(HIGHEST + 2 * PLX_EVEN_STEP + 1);
-
     for (int x = 0; x < width; x += LANES16) {
-        const u16v base = load16(rows[0] + x) - PLX_EVEN_STEP, flipped = base - HIGHEST;
-        u16v n = all16(0), sum = all16(0);
+        const u16v base = load16(rows[0] + x) - PLX_EVEN_STEP;
+        u16v n = all16(0), below = all16(0);
         uint16_t count[LANES16], total[LANES16], value[LANES16];
 
         for (int dy = -PLX_EVEN_REACH; dy <= PLX_EVEN_REACH; dy++) {
             UNROLL
             for (int dx = -PLX_EVEN_REACH; dx <= PLX_EVEN_REACH; dx++) {
-                const u16v step = load16(rows[dy] + x + dx) - flipped, near = (u16v)((s16v)step < beyond);
-                n -= near; /* true is all ones */
-                sum += step & near;
+                const u16v near = subs16(all16(EVEN_BEYOND), load16(rows[dy] + x + dx) - base);
+                n += min16(near, all16(1));
+                below += near;
             }
         }
         store16(count, n);
-        store16(total, sum & (HIGHEST - 1)); /* the highest bits of the steps */
+        store16(total, EVEN_BEYOND * n - below);
         store16(value, base);
         for (int i = 0; i < LANES16; i++)
             value[i] = (uint16_t)(value[i] + (int)((float)(2 * total[i] + count[i]) / (float)(2 * count[i])));

@@ -75,7 +75,7 @@ INLINE u16v all16(uint16_t value)
 }
 
 /*
- * min8, max8, adds8 (saturating), min16, max16
+ * min8, max8, adds8 (saturating), min16, max16, subs16 (saturating)
  * popcount8          bits of each byte
  * popcount4          the same of bytes below 16
  * shift_up(v, w)     lane i gets lane i - 1 of v, lane 0 the last of w
@@ -107,6 +107,7 @@ BINARY(u8v, max8, _mm512_max_epu8, __m512i)
 BINARY(u8v, adds8, _mm512_adds_epu8, __m512i)
 BINARY(u16v, min16, _mm512_min_epu16, __m512i)
 BINARY(u16v, max16, _mm512_max_epu16, __m512i)
+BINARY(u16v, subs16, _mm512_subs_epu16, __m512i)
 
 INLINE u8v popcount8(u8v v)
 {
@@ -155,6 +156,7 @@ BINARY(u8v, max8, _mm256_max_epu8, __m256i)
 BINARY(u8v, adds8, _mm256_adds_epu8, __m256i)
 BINARY(u16v, min16, _mm256_min_epu16, __m256i)
 BINARY(u16v, max16, _mm256_max_epu16, __m256i)
+BINARY(u16v, subs16, _mm256_subs_epu16, __m256i)
 
 INLINE u8v popcount8(u8v v)
 {
@@ -210,6 +212,7 @@ BINARY(u8v, max8, vmaxq_u8, uint8x16_t)
 BINARY(u8v, adds8, vqaddq_u8, uint8x16_t)
 BINARY(u16v, min16, vminq_u16, uint16x8_t)
 BINARY(u16v, max16, vmaxq_u16, uint16x8_t)
+BINARY(u16v, subs16, vqsubq_u16, uint16x8_t)
 
 INLINE u8v popcount8(u8v v)
 {
@@ -275,6 +278,11 @@ INLINE u16v max16(u16v a, u16v b)
 {
     u16v less = (u16v)(a < b);
     return (b & less) | (a & ~less);
+}
+
+INLINE u16v subs16(u16v a, u16v b)
+{
+    return (a - b) & (u16v)(a > b);
 }
 
 INLINE u8v popcount8(u8v v)

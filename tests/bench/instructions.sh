@@ -23,7 +23,8 @@ trap 'rm -rf "$folder"' EXIT
 
 # "kernel count" a line. Functions that the compiler made of a kernel (.part, .cold) are its own.
 avx2() {
-    valgrind --tool=callgrind --callgrind-out-file="$folder/callgrind" "$x86" avx2 "${size[@]}" 2>"$folder/log" || { cat "$folder/log" >&2; exit 1; }
+    valgrind --tool=callgrind --callgrind-out-file="$folder/callgrind" "$x86" avx2 "${size[@]}" 2>"$folder/log" ||
+        die "valgrind could not run $x86: $(cat "$folder/log")"
     callgrind_annotate --threshold=100 "$folder/callgrind" |
         sed -nE 's/^ *([0-9,]+) .*:plx_([a-z0-9_]+)_avx2.*/\2 \1/p' | tr -d ,
 }
@@ -32,7 +33,7 @@ avx2() {
 neon() {
     qemu-aarch64 -L build/sysroot-arm64 -singlestep -d nochain,exec "$arm" neon "${size[@]}" 2>&1 |
         awk '$NF ~ /^plx_[a-z0-9_]+_neon/ {count[$NF]++} END {for (name in count) print name, count[name]}' |
-        sed -E 's/^plx_([a-z0-9_]+)_neon[^ ]*/\1/'
+        sed -E 's/^plx_([a-z0-9_]+)_neon[^ ]*/\1/' || die "qemu-aarch64 could not run $arm"
 }
 
 avx2 >"$folder/avx2"

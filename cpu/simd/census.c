@@ -24,37 +24,58 @@ void PLX_KERNEL(gradients)(const uint8_t *above, const uint8_t *row, const uint8
     }
 }
 
+#define MAX_SAMPLES 64
+
+/* What a sample compares: rows, moved by its columns. */
+struct sample {
+    const uint8_t *one, *other;
+};
+
 /* COUNT samples, at most 8, of the pixels from X, as one byte each. */
-INLINE u8v census_byte(const struct plx_census_sample *samples, int count, const uint8_t *const *rows, int x)
+INLINE u8v census_byte(const struct sample *samples, int count, int x)
 {
     u8v byte = all8(0);
     for (int i = 0; i < count; i++) {
-        const struct plx_census_sample *at = &samples[i];
-        u8v greater = (u8v)(load8(rows[at->y] + x + at->x) > load8(rows[at->other_y] + x + at->other_x)); /* all ones or 0 */
+        u8v greater = (u8v)(load8(samples[i].one + x) > load8(samples[i].other + x)); /* all ones or 0 */
         byte = byte + byte - greater;
     }
     return byte;
 }
 
+INLINE void census(const struct sample *samples, int count, int width, int word_bytes, uint8_t *ret_words)
+{
+    const int whole = count / 8, rest = count % 8; /* the first samples are the rest, and the highest byte */
+
+    for (int x = 0; x < width; x += LANES8) {
+        const u8v highest = census_byte(samples, rest, x);
+        u8v bytes[8];
+        uint8_t words[LANES8 * 8];
+
+        UNROLL
+        for (int k = 0; k < word_bytes; k++)
+            bytes[k] = k < whole ? census_byte(samples + rest + 8 * (whole - 1 - k), 8, x) : k == whole ? highest : all8(0);
+        if (x + LANES8 <= width) {
+            store_words(ret_words + x * word_bytes, bytes, word_bytes);
+        } else {
+            store_words(words, bytes, word_bytes);
+            memcpy(ret_words + x * word_bytes, words, (size_t)((width - x) * word_bytes));
+        }
+    }
+}
+
 void PLX_KERNEL(census)(const struct plx_census_sample *samples, int count, const uint8_t *const *rows, int width, bool wide,
                         void *ret_words)
 {
-    for (int x = 0; x < width; x += LANES8) {
-        const int lanes = width - x < LANES8 ? width - x : LANES8;
-        uint64_t words[LANES8] = {0};
+    struct sample moved[MAX_SAMPLES];
 
-        for (int done = 0, bits; done < count; done += bits) {
-            uint8_t bytes[LANES8];
-            bits = (count - done) % 8 > 0 ? (count - done) % 8 : 8;
-            store8(bytes, census_byte(samples + done, bits, rows, x));
-            for (int i = 0; i < LANES8; i++)
-                words[i] = words[i] << bits | bytes[i];
-        }
-        if (wide)
-            memcpy((uint64_t *)ret_words + x, words, (size_t)lanes * sizeof *words);
-        for (int i = 0; i < lanes && !wide; i++)
-            ((uint32_t *)ret_words)[x + i] = (uint32_t)words[i];
+    for (int i = 0; i < count; i++) {
+        moved[i].one = rows[samples[i].y] + samples[i].x;
+        moved[i].other = rows[samples[i].other_y] + samples[i].other_x;
     }
+    if (wide)
+        census(moved, count, width, 8, ret_words);
+    else
+        census(moved, count, width, 4, ret_words);
 }
 
 void PLX_KERNEL(split)(const void *words, int width, int word_bytes, int planes, uint8_t *const *ret_planes)

@@ -52,17 +52,21 @@ INLINE void left(const struct plx_match *match, const struct plx_sgm_row *row, e
 /* Writes the lanes of V that lie inside the row. */
 INLINE void put(uint16_t *row, int x, int width, u16v v)
 {
-    if (x + LANES16 <= width)
+    if (x + LANES16 <= width) {
         store16(row + x, v);
-    else
-        memcpy(row + x, &v, (size_t)(width - x) * sizeof *row);
+    } else {
+        const u16v copy = v; /* V has no address, and stays in a register */
+        memcpy(row + x, &copy, (size_t)(width - x) * sizeof *row);
+    }
 }
 
 /* Reads the lanes that lie inside the row; the others are 0. */
 INLINE u16v get(const uint16_t *row, int x, int width)
 {
     u16v v = all16(0);
-    memcpy(&v, row + x, x + LANES16 <= width ? sizeof v : (size_t)(width - x) * sizeof *row);
+    if (x + LANES16 <= width)
+        return load16(row + x);
+    memcpy(&v, row + x, (size_t)(width - x) * sizeof *row);
     return v;
 }
 
@@ -238,12 +242,12 @@ void PLX_KERNEL(agree)(const uint16_t *strict, const uint16_t *dense, const uint
  * Both float quotients, correctly rounded, are cut down to the same integers as the exact ones: numerators are below 2^24, and
  * quotients below 512 are rounded by less than the 1 / denominator that an exact one keeps from the next integer.
  */
-INLINE uint8_t value(int agree, int s1, int s2, int scale, int holds)
+INLINE uint16_t value(int agree, int s1, int s2, int scale, int holds)
 {
     const int peak = (int)((float)((s2 - s1) * 256) / (float)(s2 | (s2 == 0))) & -(s2 > 0); /* without a branch: vectors */
     const int sum = 4 * agree + peak / 4 + 16 * holds;
     const int all = (int)((float)(sum * 256) / (float)(s1 * scale + 128));
-    return (uint8_t)(all < 255 ? all : 255);
+    return (uint16_t)(all < 255 ? all : 255);
 }
 
 void PLX_KERNEL(confidence)(const uint16_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
@@ -251,8 +255,7 @@ void PLX_KERNEL(confidence)(const uint16_t *const *rows, const uint16_t *checked
 {
     for (int x = 0; x < width; x += LANES16) {
         const u16v near = load16(rows[0] + x) - 1; /* d - 1, d and d + 1 agree */
-        uint16_t agree[LANES16], least[LANES16], second[LANES16], strict[LANES16];
-        uint8_t confidence[LANES16];
+        uint16_t agree[LANES16], least[LANES16], second[LANES16], strict[LANES16], confidence[LANES16];
         u16v sum = all16(0);
 
         UNROLL
@@ -266,6 +269,10 @@ void PLX_KERNEL(confidence)(const uint16_t *const *rows, const uint16_t *checked
         store16(strict, get(checked, x, width));
         for (int i = 0; i < LANES16; i++)
             confidence[i] = value(agree[i], least[i], second[i], s1_scale, strict[i] != PLX_DISPARITY_INVALID);
-        memcpy(ret_row + x, confidence, (size_t)(width - x < LANES16 ? width - x : LANES16));
+        const u8v_half bytes = __builtin_convertvector(load16(confidence), u8v_half);
+        if (x + LANES16 <= width)
+            memcpy(ret_row + x, &bytes, sizeof bytes);
+        else
+            memcpy(ret_row + x, &bytes, (size_t)(width - x));
     }
 }

@@ -23,27 +23,41 @@ void PLX_KERNEL(penalties)(const struct plx_match *match, const uint8_t *row, co
     }
 }
 
-/* Cost of a pixel at all disparities: a vector of partners at once, byte by byte of the census word. */
+/* Cost of a pixel at all disparities: a vector of partners at once, byte by byte of the census word. The pixel's own bytes and
+ * the rows' addresses are read once, because the compiler must think that a store of costs changes *ROW. */
 INLINE void cost(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_cost, int planes, bool gradients)
 {
     const u8v caps[PLX_GRADIENTS] = {all8((uint8_t)row->gradient_cap), all8((uint8_t)row->gradient_cap_y)};
+    const int disparities = row->disparities, last = row->width - 1;
 
-    for (int i = 0; i < count; i++) {
-        const int first = row->width - 1 - (x + i);
-        for (int d = 0; d < row->disparities; d += LANES8) {
+    for (int i = 0; i < count; i++, x++) {
+        const uint8_t *right[PLX_MAX_PLANES], *right_gradient[PLX_GRADIENTS];
+        u8v left[PLX_MAX_PLANES], left_gradient[PLX_GRADIENTS];
+
+        UNROLL
+        for (int k = 0; k < planes; k++) {
+            left[k] = all8(row->left[k][x]);
+            right[k] = row->right[k] + last - x;
+        }
+        UNROLL
+        for (int k = 0; k < PLX_GRADIENTS && gradients; k++) {
+            left_gradient[k] = all8(row->left_gradient[k][x]);
+            right_gradient[k] = row->right_gradient[k] + last - x;
+        }
+        for (int d = 0; d < disparities; d += LANES8) {
             u8v sum = all8(0);
+            UNROLL
             for (int k = 0; k < planes; k++) {
-                u8v differ = load8(row->right[k] + first + d) ^ all8(row->left[k][x + i]);
+                u8v differ = load8(right[k] + d) ^ left[k];
                 /* NOLINTNEXTLINE(bugprone-branch-clone): the same only where the processor counts whole bytes */
                 sum += planes == 2 && k == 1 ? popcount4(differ) : popcount8(differ);
             }
-            for (int k = 0; k < PLX_GRADIENTS && gradients; k++) {
-                u8v a = load8(row->right_gradient[k] + first + d), b = all8(row->left_gradient[k][x + i]);
-                sum += min8(max8(a, b) - min8(a, b), caps[k]);
-            }
+            UNROLL
+            for (int k = 0; k < PLX_GRADIENTS && gradients; k++)
+                sum += min8(distance8(load8(right_gradient[k] + d), left_gradient[k]), caps[k]);
             store8(ret_cost + d, sum);
         }
-        ret_cost += row->disparities;
+        ret_cost += disparities;
     }
 }
 
@@ -196,22 +210,28 @@ INLINE void argmin(const struct plx_sgm_row *row, int x, int count, const uint8_
         uint16_t *key = row->key + (size_t)(x % PLX_KEY_ROWS) * key_row + (row->width - 1 - x);
 
         s[0] = s[disparities + 1] = 0;
+        UNROLL
         for (int v = 0; v < vectors; v++) {
             const int d = v * LANES16;
             sum[v] = total(cost + d, pairs_a + d, pairs_b + d, disparities, shift);
             store16(s + 1 + d, sum[v]);
             least = min16(least, sum[v]);
-            uint16_t *keys = key + (size_t)(d / PLX_CHUNK) * key_pitch + d;
+            if (v > 0 && d % PLX_CHUNK == 0)
+                key += key_pitch + PLX_CHUNK;
+            uint16_t *keys = key + d % PLX_CHUNK;
             store16(keys, min16(load16(keys), sum[v] << 5 | (lane + (uint16_t)(d % PLX_CHUNK))));
         }
         const unsigned s1 = least16(least);
         u16v where = all16(0xFFFF);
+        UNROLL
         for (int v = 0; v < vectors; v++)
             where = min16(where, (lane + (uint16_t)(v * LANES16)) | ~(u16v)(sum[v] == all16((uint16_t)s1)));
         const unsigned best = least16(where);
+        const uint16_t *hidden = hide + MIDDLE - best;
         u16v second = all16(0xFFFF);
+        UNROLL
         for (int v = 0; v < vectors; v++)
-            second = min16(second, sum[v] | load16(hide + MIDDLE - best + v * LANES16));
+            second = min16(second, sum[v] | load16(hidden + v * LANES16));
 
         row->raw[x] = (uint16_t)best;
         row->s1[x] = (uint16_t)s1;

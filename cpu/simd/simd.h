@@ -76,6 +76,7 @@ INLINE u16v all16(uint16_t value)
 
 /*
  * min8, max8, adds8 (saturating), min16, max16, subs16 (saturating)
+ * distance8(a, b)    |a - b|
  * popcount8          bits of each byte
  * popcount4          the same of bytes below 16
  * shift_up(v, w)     lane i gets lane i - 1 of v, lane 0 the last of w
@@ -83,6 +84,7 @@ INLINE u16v all16(uint16_t value)
  * least8(v)          the smallest byte in all lanes
  * least16(v)         the smallest word
  * widen(p)           LANES16 bytes at P as words
+ * store_words(p, v, n) stores LANES8 words of N bytes, 4 or 8, at P: byte k of all is V[k]
  * stream8(p, v)      stores V at P, which is aligned, past the caches, where that is possible
  * order_stream()     after it, what was streamed is stored before what comes next
  */
@@ -214,6 +216,9 @@ BINARY(u16v, min16, vminq_u16, uint16x8_t)
 BINARY(u16v, max16, vmaxq_u16, uint16x8_t)
 BINARY(u16v, subs16, vqsubq_u16, uint16x8_t)
 
+#    define distance8 distance8
+BINARY(u8v, distance8, vabdq_u8, uint8x16_t)
+
 INLINE u8v popcount8(u8v v)
 {
     return (u8v)vcntq_u8((uint8x16_t)v);
@@ -237,6 +242,23 @@ INLINE u8v least8(u8v v)
 INLINE unsigned least16(u16v v)
 {
     return vminvq_u16((uint16x8_t)v);
+}
+
+#    define store_words store_words
+INLINE void store_words(uint8_t *to, const u8v *byte, int word_bytes)
+{
+    uint8x16x2_t pair[4];
+
+    for (int k = 0; k < 4 && word_bytes == 8; k++)
+        pair[k] = vzipq_u8((uint8x16_t)byte[2 * k], (uint8x16_t)byte[2 * k + 1]);
+    for (int half = 0; half < 2 && word_bytes == 8; half++) {
+        uint16x8x4_t words;
+        for (int k = 0; k < 4; k++)
+            words.val[k] = (uint16x8_t)pair[k].val[half];
+        vst4q_u16((uint16_t *)(void *)to + half * 32, words);
+    }
+    if (word_bytes == 4)
+        vst4q_u8(to, (uint8x16x4_t){{(uint8x16_t)byte[0], (uint8x16_t)byte[1], (uint8x16_t)byte[2], (uint8x16_t)byte[3]}});
 }
 
 INLINE u16v widen(const uint8_t *from)
@@ -334,6 +356,26 @@ INLINE u16v widen(const uint8_t *from)
 
 #ifndef popcount4
 #    define popcount4 popcount8
+#endif
+
+#ifndef store_words
+INLINE void store_words(uint8_t *to, const u8v *byte, int word_bytes)
+{
+    uint8_t bytes[8][LANES8];
+
+    for (int k = 0; k < word_bytes; k++)
+        store8(bytes[k], byte[k]);
+    for (int i = 0; i < LANES8; i++)
+        for (int k = 0; k < word_bytes; k++)
+            to[i * word_bytes + k] = bytes[k][i];
+}
+#endif
+
+#ifndef distance8
+INLINE u8v distance8(u8v a, u8v b)
+{
+    return max8(a, b) - min8(a, b);
+}
 #endif
 
 #if VECTOR > 16

@@ -36,7 +36,7 @@ void robot_create(const struct plx_scene *scene, double min_height_m, struct plx
     runner_create(*ret_stages, &params, scene->width, scene->height, &scene->calibration, ret_runner);
 }
 
-void robot_watch(struct runner *runner, double near_m, double far_m, double max_unknown)
+void robot_watch(struct runner *runner, double near_m, double far_m, double max_unknown, double min_depth)
 {
     const float near = (float)near_m, far = (float)far_m, side = (float)ROBOT_ZONE_SIDE_M;
     const struct plx_zone_list list = {.count = 1,
@@ -50,7 +50,8 @@ void robot_watch(struct runner *runner, double near_m, double far_m, double max_
                                                  .min_height_m = 0.05,
                                                  .max_height_m = 2,
                                                  .max_speed_mps = 100,
-                                                 .max_unknown = (float)max_unknown}}};
+                                                 .max_unknown = (float)max_unknown,
+                                                 .min_depth = (float)min_depth}}};
     if (plx_pipeline_watch_zones(runner->pipeline, &list) < 0)
         abort();
 }

@@ -19,11 +19,11 @@ void robot_scene(int camera, uint64_t seed, struct plx_scene *ret_scene);
 void robot_create(const struct plx_scene *scene, double min_height_m, struct plx_stages **ret_stages,
                   struct runner *ret_runner);
 
-/* A zone from NEAR_M to FAR_M ahead, 2 * ROBOT_ZONE_SIDE_M wide, which demands stop for what stands in it or falls away, and
- * where more than MAX_UNKNOWN of it is unknown. */
+/* A zone from NEAR_M to FAR_M ahead, 2 * ROBOT_ZONE_SIDE_M wide, which demands stop for what stands in it or falls away, where
+ * more than MAX_UNKNOWN of it is unknown, and where less than MIN_DEPTH of it shows depth. */
 #define ROBOT_ZONE_SIDE_M 0.6
 #define ROBOT_FIRST 4 /* frames until the map knows free from occupied */
-void robot_watch(struct runner *runner, double near_m, double far_m, double max_unknown);
+void robot_watch(struct runner *runner, double near_m, double far_m, double max_unknown, double min_depth);
 
 /* How far ahead, over level ground, a point of that ground with DISPARITY lies (16 to a pixel, above infinity). */
 double robot_ahead(const struct plx_scene *scene, int disparity);

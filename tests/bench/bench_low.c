@@ -151,7 +151,7 @@ static void drive(uint64_t seed, int frames, struct stops *stops)
     bool stopped = false;
     plx_scene_street(640, 480, seed, &scene);
     robot_create(&scene, 0.25, &stages, &runner);
-    robot_watch(&runner, ZONE_NEAR_M, ZONE_FAR_M, 0.3);
+    robot_watch(&runner, ZONE_NEAR_M, ZONE_FAR_M, 0.3, 0);
     for (int frame = 0; frame < frames; frame++) {
         const double time_s = (double)frame / RATE + (double)seed; /* another part of the way with each seed */
         runner_draw(&runner, &scene, time_s, (uint32_t)frame);
@@ -186,7 +186,7 @@ static int missed_stops(int camera, int z, uint64_t seed, int frames)
     scene.object[0] = (struct plx_scene_object){
         .x = robot_random(&random, -0.5, 0.5), .z = z + 0.1, .width = 0.05, .height = 0.4, .depth = 0.05};
     robot_create(&scene, 0.25, &stages, &runner);
-    robot_watch(&runner, ZONE_NEAR_M, ZONE_FAR_M, 1); /* behind a thing nothing is known */
+    robot_watch(&runner, ZONE_NEAR_M, ZONE_FAR_M, 1, 0); /* behind a thing nothing is known */
     for (int frame = 0; frame < ROBOT_FIRST + frames; frame++) {
         robot_see(&runner, &scene, frame);
         missed += frame >= ROBOT_FIRST && runner.frame->zone[0].verdict != PLX_VERDICT_STOP;

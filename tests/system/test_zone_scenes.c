@@ -27,7 +27,7 @@ static int count_frames(const struct plx_scene *scene, double min_height_m, uint
     struct plx_stages *stages;
     struct runner runner;
     robot_create(scene, min_height_m, &stages, &runner);
-    robot_watch(&runner, 1, 4.5, 1); /* behind a thing nothing is known */
+    robot_watch(&runner, 1, 4.5, 1, 0); /* behind a thing nothing is known */
     const int seen = reasons_seen(&runner, scene, reasons, frames);
     runner_destroy(&runner);
     stages->ops->destroy(stages);

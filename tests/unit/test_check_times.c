@@ -20,7 +20,7 @@
 #define HORIZON 64 /* from this row on the pictures show the floor */
 #define WALL_M 3.5 /* ahead, behind the zone */
 #define RATE_HZ 30
-#define TRIP 2                                 /* zones[].frames: the default */
+#define TRIP 2                                 /* frames of the zone of robot_watch */
 #define SETTLED 8                              /* good frames before the fault */
 #define ROWS_KNOWN (4 * PLX_ALIGNMENT_OFFSETS) /* the same where rows are to be off: its window is full then */
 
@@ -147,19 +147,6 @@ static void create(const struct fault *fault, const struct plx_scene *scene, str
                    struct runner *ret_runner)
 {
     const struct plx_limits limits = {.width = WIDTH, .height = HEIGHT, .disparities = 64};
-    const struct plx_zone_list zones = {.count = 1,
-                                        .zone = {{.name = "front",
-                                                  .points = 4,
-                                                  .polygon = {{1, -0.4F}, {2.5F, -0.4F}, {2.5F, 0.4F}, {1, 0.4F}},
-                                                  .frames = TRIP,
-                                                  .occupied = PLX_VERDICT_STOP,
-                                                  .unknown = PLX_VERDICT_STOP,
-                                                  .clear_s = 0.5,
-                                                  .min_height_m = 0.05,
-                                                  .max_height_m = 2,
-                                                  .max_speed_mps = 100,
-                                                  .max_unknown = 0.3,
-                                                  .min_depth = 0.5}}};
     struct plx_pipeline_params params;
     plx_pipeline_params_default(&params);
     params.match.disparities = 64;
@@ -168,7 +155,7 @@ static void create(const struct fault *fault, const struct plx_scene *scene, str
     params.verdict.slow_flags = 0;
     assert_int_equal(plx_cpu_create(&limits, ret_stages), 0);
     runner_create(*ret_stages, &params, WIDTH, HEIGHT, &scene->calibration, ret_runner);
-    assert_int_equal(plx_pipeline_watch_zones(ret_runner->pipeline, &zones), 0);
+    robot_watch(ret_runner, 1, 2.5, 0.3, 0.5);
 }
 
 static void make_scene(const struct fault *fault, struct plx_scene *ret_scene)

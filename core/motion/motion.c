@@ -190,16 +190,20 @@ static bool expect(const struct plx_motion *motion, enum place place, int64_t in
     const bool near = interval_ns >= 0 && interval_ns < GAP_NS;
     if (place == BY_HINT)
         return near && step_of_hint(motion, interval_ns, ret_step);
-    if (place == BY_VELOCITY && near && motion->has_velocity)
+    if (place == BY_VELOCITY && !(near && motion->has_velocity))
+        return false;
+    if (place == BY_VELOCITY)
         plx_pose_scale(&motion->step, (double)interval_ns / (double)motion->step_ns, ret_step);
-    return place == AT_REST || (near && motion->has_velocity);
+    else
+        *ret_step = PLX_POSE_IDENTITY;
+    return true;
 }
 
 /* Looks for the corners from PLACE on: where the hint puts them, else where constant velocity does, else, with a wide search,
  * where they were in the last frame. */
 static void search(struct plx_motion *motion, enum place place, int64_t interval_ns)
 {
-    struct plx_pose step = PLX_POSE_IDENTITY;
+    struct plx_pose step;
     while (!expect(motion, place, interval_ns, &step))
         place++;
     motion->place = place;

@@ -59,7 +59,7 @@ struct plx_gpu {
         cudaGraphNode_t stamped;   /* last call of the main stream whose end has a time stamp */
         bool side_used;            /* in this stage */
         uint32_t copied;           /* outputs whose copies are recorded, a bit each */
-        bool shows_pictures;       /* what plx_frame_run.beside needs has its time stamp */
+        bool pictures_stamped;     /* what plx_frame_run.beside needs has its time stamp */
     } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */

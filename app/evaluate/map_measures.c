@@ -18,8 +18,8 @@
 
 /* What LiDAR sees in a cell. */
 struct hits {
-    int clear, other, obstacle, missing, free; /* free: missing, and the map says that nothing is there */
-    float low_m, high_m;                       /* of the obstacle points, above the road */
+    int clear, other, obstacle, missing, claimed; /* claimed: missing, and said to be free */
+    float low_m, high_m;                          /* of the obstacle points, above the road */
 };
 
 static const struct plx_cell *cell_at(const struct plx_frame *frame, int column, int row)
@@ -71,7 +71,7 @@ static void collect(const struct plx_frame *frame, const struct plx_lidar_truth 
             hits[index].high_m = is_first ? point->height_m : fmaxf(hits[index].high_m, point->height_m);
             const bool is_missing = !is_occupied_nearby(frame, index);
             hits[index].missing += is_missing;
-            hits[index].free += is_missing && cell_at(frame, index % SIDE, index / SIDE)->kind == PLX_CELL_FREE;
+            hits[index].claimed += is_missing && cell_at(frame, index % SIDE, index / SIDE)->kind == PLX_CELL_FREE;
         }
     }
 }
@@ -79,14 +79,14 @@ static void collect(const struct plx_frame *frame, const struct plx_lidar_truth 
 /* Counts the square whose first cell is at COLUMN, ROW. */
 static void count_square(const struct hits *hits, int column, int row, struct plx_map_counts *counts)
 {
-    int obstacle = 0, missing = 0, free = 0;
+    int obstacle = 0, missing = 0, claimed = 0;
     float low = INFINITY, high = -INFINITY;
     for (int y = row; y < row + SQUARE; y++)
         for (int x = column; x < column + SQUARE; x++) {
             const struct hits *cell = &hits[y * SIDE + x];
             obstacle += cell->obstacle;
             missing += cell->missing;
-            free += cell->free;
+            claimed += cell->claimed;
             low = cell->obstacle > 0 ? fminf(low, cell->low_m) : low;
             high = cell->obstacle > 0 ? fmaxf(high, cell->high_m) : high;
         }
@@ -95,7 +95,7 @@ static void count_square(const struct hits *hits, int column, int row, struct pl
     counts->missing += (uint64_t)missing;
     counts->things += is_thing;
     counts->lacking += is_thing && 2 * missing > obstacle;
-    counts->lacking_free += is_thing && 2 * free > obstacle;
+    counts->lacking_free += is_thing && 2 * claimed > obstacle;
 }
 
 int plx_map_measures_add(const struct plx_frame *frame, const struct plx_lidar_truth *truth, struct plx_map_counts *counts)

@@ -138,9 +138,9 @@ static int stamp_pictures(struct plx_gpu *gpu)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
 
-    if (streams->stage != PLX_STAGE_RECTIFY || streams->shows_pictures || !streams->run->beside)
+    if (streams->stage != PLX_STAGE_RECTIFY || streams->pictures_stamped || !streams->run->beside)
         return 0;
-    streams->shows_pictures = true;
+    streams->pictures_stamped = true;
     const int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
     return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, PLX_STAMP_PICTURES, streams->stream[PLX_STREAM_COPY]);
 }
@@ -171,7 +171,7 @@ int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)
     streams->copied = 0;
     streams->one_stream = false;
     streams->forked_at = streams->stamped = NULL;
-    streams->side_used = streams->shows_pictures = false;
+    streams->side_used = streams->pictures_stamped = false;
     memset(streams->used, 0, sizeof streams->used);
     return stamp_stage(gpu);
 }

@@ -72,6 +72,22 @@ static __device__ __forceinline__ void plx_load_tile_strip(const plx_view<const 
     }
 }
 
+/* Of a U16 image: columns X .. X + 3 of row Y, coordinates clamped, two pixels a word. X is a multiple of 4; ALIGNED: so are
+ * the rows, to 8 bytes. */
+static __device__ __forceinline__ uint2 plx_load_4_pixels(const plx_view<const uint16_t> &image, int x, int y, bool aligned)
+{
+    const uint16_t *row = image.row(plx_clamp(y, 0, image.height - 1));
+    const int last = image.width - 1;
+
+    if (aligned && x >= 0 && x + 3 <= last)
+        return *(const uint2 *)(row + x);
+    const uint16_t *from[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        from[i] = row + plx_clamp(x + i, 0, last);
+    return make_uint2(*from[0] | (uint32_t)*from[1] << 16, *from[2] | (uint32_t)*from[3] << 16);
+}
+
 /* Prefetches COLUMNS x ROWS pixels from (X, Y) on into L2, one cache line by each of the first threads. CUDA has no function
  * for it. */
 template <int COLUMNS, int ROWS>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages even and agree: the local mean of nearly equal disparities, and what strict and dense disparity confirm. */
+#include <cuda_fp16.h>
+
+#include "gpu/device/access.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
 
@@ -11,111 +14,99 @@
 #define TILE_X (WARP * EACH + 2 * MARGIN)
 #define TILE_Y (ROWS + 2 * REACH)
 
-/* Rounds SUM / N to the nearest integer, half up: the quotient with a half added to the numerator stays so far from integers
- * that its error does not matter. SUM: of N numbers 0..80, N <= 49. */
-static __device__ __forceinline__ int mean(unsigned sum, unsigned n)
-{
-    return (int)__fdividef((float)(2 * sum + n) + 0.5f, (float)(2 * n));
-}
-
-#define WINDOW ((2 * REACH + 1) * (2 * REACH + 1))
 #define WORDS ((EACH + 2 * MARGIN) / 2) /* of a row of the tile that a thread reads, two pixels each */
-#define BEYOND 0x4000                   /* a disparity is less; stands for invalid, and is far from all of them */
-#define NEAR (2 * PLX_EVEN_STEP) /* the largest step from BASE, a pixel's own disparity less PLX_EVEN_STEP, that counts */
+#define PAIRS (EACH / 2)
 
-/* Pixel I of words of two pixels each. */
-static __device__ __forceinline__ uint32_t pixel_of(const uint32_t *words, int i)
-{
-    return words[i / 2] >> i % 2 * 16 & 0xFFFF;
-}
+/* A neighbour less the pixel itself is added to the bits of OWN, a half float around which the last bit is 1. So what is near
+ * is an exact number, and all others, which are farther away, at least a number: OWN + BEYOND is one. */
+#define OWN 1536
+#define OWN_BITS 0x6600u
+#define BEYOND 0x1500 /* stands for invalid; a disparity is at least 2 PLX_EVEN_STEP less */
 
-/* Adds to FOUND what a row of the tile says of a thread's pixels, OWN. */
-#if PLX_PACKED_HALF2
-/* For each pixel N << 16 | SUM, of N steps that count. */
-static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], const uint32_t *own, uint32_t found[EACH])
-{
-    uint32_t pixel[2 * WORDS];
-#    pragma unroll
-    for (int i = 0; i < 2 * WORDS; i++)
-        pixel[i] = pixel_of(row, i);
-#    pragma unroll
-    for (int i = 0; i < EACH; i++) {
-        const uint32_t base = pixel_of(own, i) - PLX_EVEN_STEP;
-#    pragma unroll
-        for (int k = i + MARGIN - REACH; k <= i + MARGIN + REACH; k++)
-            if (pixel[k] - base <= NEAR)
-                found[i] += pixel[k] - base + 0x10000;
+/* Of two pixels, side by side in the halves: how many neighbours are near, and the sum of their steps from the pixel's own
+ * disparity, at most 49 * PLX_EVEN_STEP = 1960: both exact. */
+struct near_pair {
+    uint32_t to_own; /* what turns a neighbour into a step */
+    __half2 count, sum;
+
+    __device__ __forceinline__ void start(uint32_t own)
+    {
+        to_own = plx_broadcast2(OWN_BITS) - own;
+        count = sum = __float2half2_rn(0);
     }
-}
 
-static __device__ __forceinline__ uint16_t even_of(uint32_t own, const uint32_t found[EACH], int i)
-{
-    return (uint16_t)(own - PLX_EVEN_STEP + mean(found[i] & 0xFFFF, found[i] >> 16));
-}
-#else
-/* For each pair, in the halves of two words, the sums of steps of at most NEAR + 1 and of at most NEAR each: the first is
- * larger by the number of those that do not count. */
-static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], const uint32_t *own, uint32_t found[EACH])
+    __device__ __forceinline__ void add(uint32_t neighbours)
+    {
+        const uint32_t bits = neighbours + to_own;
+        const __half2 step = __hsub2(*(const __half2 *)&bits, __float2half2_rn(OWN));
+        const __half2 is_near = __hadd2_sat(__hneg2(__habs2(step)), __float2half2_rn(PLX_EVEN_STEP + 1));
+        count = __hadd2(count, is_near);
+        sum = __hfma2(is_near, step, sum);
+    }
+
+    /* The mean step, rounded to the nearest integer, half up: the quotient with a half added to the numerator stays so far from
+     * integers that its error does not matter. It is positive, as PLX_EVEN_STEP is added. */
+    static __device__ __forceinline__ int mean(float sum, float n)
+    {
+        return (int)__fdividef(2 * sum + (2 * PLX_EVEN_STEP + 1) * n + 0.5f, 2 * n) - PLX_EVEN_STEP;
+    }
+};
+
+/* Adds to FOUND what a row of the tile says of a thread's pixels. */
+static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], near_pair found[PAIRS])
 {
     uint32_t at[2 * WORDS - 1]; /* the words, and between each two the halves that they have side by side */
-#    pragma unroll
+#pragma unroll
     for (int i = 0; i < 2 * WORDS - 1; i++)
         at[i] = i % 2 == 0 ? row[i / 2] : __byte_perm(row[i / 2], row[i / 2 + 1], 0x5432);
-#    pragma unroll
-    for (int pair = 0; pair < EACH / 2; pair++) {
-        const uint32_t minus_base = __vsub2(plx_broadcast2(PLX_EVEN_STEP), own[pair]);
-#    pragma unroll
-        for (int k = 2 * pair + MARGIN - REACH; k <= 2 * pair + MARGIN + REACH; k++) {
-            found[2 * pair] += plx_add_min(at[k], minus_base, plx_broadcast2(NEAR + 1));
-            found[2 * pair + 1] += plx_add_min(at[k], minus_base, plx_broadcast2(NEAR));
-        }
-    }
+#pragma unroll
+    for (int pair = 0; pair < PAIRS; pair++)
+#pragma unroll
+        for (int k = 2 * pair + MARGIN - REACH; k <= 2 * pair + MARGIN + REACH; k++)
+            found[pair].add(at[k]);
 }
-
-static __device__ __forceinline__ uint16_t even_of(uint32_t own, const uint32_t found[EACH], int i)
-{
-    const int shift = i % 2 * 16;
-    const uint32_t more = found[i / 2 * 2] >> shift & 0xFFFF, least = found[i / 2 * 2 + 1] >> shift & 0xFFFF,
-                   far = more - least;
-    return (uint16_t)(own - PLX_EVEN_STEP + mean(least - NEAR * far, WINDOW - far));
-}
-#endif
 
 /* Grid: a block 128 x 8 pixels, a thread four of a row. Reads 2 bytes a pixel (3.6 with the halo), writes 2. */
 static __global__ void __launch_bounds__(WARP *ROWS)
-    even_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool aligned)
+    even_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool src_aligned, bool dst_aligned)
 {
-    __shared__ __align__(8) uint16_t tile[TILE_Y][TILE_X];
+    __shared__ uint2 tile[TILE_Y][TILE_X / EACH];
     const int x0 = blockIdx.x * WARP * EACH, y0 = blockIdx.y * ROWS, x = x0 + threadIdx.x * EACH, y = y0 + threadIdx.y;
 
     plx_grid_wait_and_trigger();
-    for (int i = threadIdx.y * WARP + threadIdx.x; i < TILE_X * TILE_Y; i += WARP * ROWS)
-        tile[i / TILE_X][i % TILE_X] =
-            (uint16_t)min((int)src.row(plx_clamp(y0 + i / TILE_X - REACH, 0,
-                                                 src.height - 1))[plx_clamp(x0 + i % TILE_X - MARGIN, 0, src.width - 1)],
-                          BEYOND);
+    for (int i = threadIdx.y * WARP + threadIdx.x; i < TILE_X / EACH * TILE_Y; i += WARP * ROWS) {
+        const int column = i % (TILE_X / EACH), row = i / (TILE_X / EACH);
+        const uint2 four = plx_load_4_pixels(src, x0 - MARGIN + column * EACH, y0 - REACH + row, src_aligned);
+        tile[row][column] = make_uint2(plx_min2(four.x, plx_broadcast2(BEYOND)), plx_min2(four.y, plx_broadcast2(BEYOND)));
+    }
     __syncthreads();
     if (x >= src.width || y >= src.height)
         return;
-    const uint32_t *own = (const uint32_t *)&tile[threadIdx.y + REACH][threadIdx.x * EACH + MARGIN];
-    uint32_t found[EACH] = {};
+    const uint2 here = tile[threadIdx.y + REACH][threadIdx.x + MARGIN / EACH];
+    const uint32_t own[PAIRS] = {here.x, here.y};
+    near_pair found[PAIRS];
+#pragma unroll
+    for (int pair = 0; pair < PAIRS; pair++)
+        found[pair].start(own[pair]);
 #pragma unroll
     for (int dy = 0; dy <= 2 * REACH; dy++) {
         uint32_t row[WORDS];
 #pragma unroll
-        for (int i = 0; i < WORDS; i += 2) {
-            const uint2 four = *(const uint2 *)&tile[threadIdx.y + dy][threadIdx.x * EACH + 2 * i];
+        for (int i = 0; i < WORDS; i += PAIRS) {
+            const uint2 four = tile[threadIdx.y + dy][threadIdx.x + i / PAIRS];
             row[i] = four.x, row[i + 1] = four.y;
         }
-        add_row(row, own, found);
+        add_row(row, found);
     }
     plx_vector<uint16_t, EACH> result;
 #pragma unroll
-    for (int i = 0; i < EACH; i++) {
-        const uint32_t pixel = pixel_of(own, i);
-        result.at[i] = pixel == BEYOND ? (uint16_t)PLX_DISPARITY_INVALID : even_of(pixel, found, i);
+    for (int pair = 0; pair < PAIRS; pair++) {
+        const float2 count = __half22float2(found[pair].count), sum = __half22float2(found[pair].sum);
+        const int low = own[pair] & 0xFFFF, high = own[pair] >> 16;
+        result.at[2 * pair] = (uint16_t)(low == BEYOND ? PLX_DISPARITY_INVALID : low + near_pair::mean(sum.x, count.x));
+        result.at[2 * pair + 1] = (uint16_t)(high == BEYOND ? PLX_DISPARITY_INVALID : high + near_pair::mean(sum.y, count.y));
     }
-    plx_store(result, dst.row(y) + x, src.width - x, aligned);
+    plx_store(result, dst.row(y) + x, src.width - x, dst_aligned);
 }
 
 int plx_gpu_even(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst)
@@ -128,7 +119,8 @@ int plx_gpu_even(struct plx_stages *self, const struct plx_image *src, const str
     int result = plx_gpu_use_side(gpu, false);
     if (result == 0)
         result = PLX_LAUNCH_DEPENDENT(gpu, even_kernel, grid, dim3(WARP, ROWS), plx_view_of<const uint16_t>(src),
-                                      plx_view_of<uint16_t>(dst), plx_rows_aligned(dst, EACH * sizeof(uint16_t)));
+                                      plx_view_of<uint16_t>(dst), plx_rows_aligned(src, EACH * sizeof(uint16_t)),
+                                      plx_rows_aligned(dst, EACH * sizeof(uint16_t)));
     return plx_gpu_use_main(gpu, result);
 }
 

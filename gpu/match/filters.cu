@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filters of disparity: the medians over a window with clamped coordinates, and the blend with the frame before. */
+#include "gpu/device/access.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
 
@@ -95,7 +96,8 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
  * of all 25 if of the invalid ones every second is taken for smaller than all, the first of them for larger: it then has 12
  * before it. A thread makes two pairs one above the other, whose windows have 20 pixels in common. */
 #define RADIUS 2
-#define TILE_X (2 * BLOCK_X + 2 * RADIUS)
+#define MARGIN 4 /* columns before and after a tile: RADIUS, rounded up to what a thread reads at once */
+#define TILE_X (2 * BLOCK_X + 2 * MARGIN)
 #define ROWS 2 /* of a thread */
 #define COMMON 20
 #define TILE_Y (ROWS * BLOCK_Y + 2 * RADIUS)
@@ -142,9 +144,9 @@ struct window {
 };
 
 /* Five pairs of ROW about a thread's own. */
-static __device__ __forceinline__ void load_five(const uint16_t *row, uint32_t ret_pairs[5])
+static __device__ __forceinline__ void load_five(const uint32_t *row, uint32_t ret_pairs[5])
 {
-    const uint32_t *pairs = (const uint32_t *)row + threadIdx.x;
+    const uint32_t *pairs = row + threadIdx.x + (MARGIN - RADIUS) / 2;
     const uint32_t left = pairs[0], here = pairs[1], right = pairs[2];
     ret_pairs[0] = left, ret_pairs[1] = between(left, here), ret_pairs[2] = here;
     ret_pairs[3] = between(here, right), ret_pairs[4] = right;
@@ -173,18 +175,18 @@ static __device__ __forceinline__ void finish_5x5(const plx_view<uint16_t> &dst,
 
 /* Grid: blocks of 64 x 16 pixels. Reads 2 bytes a pixel (2.7 with the halo), writes 2. */
 static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-    median_valid_5x5_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst)
+    median_valid_5x5_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool aligned)
 {
-    __shared__ __align__(4) uint16_t tile[TILE_Y][TILE_X];
+    __shared__ __align__(8) uint32_t tile[TILE_Y][TILE_X / 2]; /* pairs */
     const int x0 = blockIdx.x * 2 * BLOCK_X, y0 = blockIdx.y * ROWS * BLOCK_Y;
     const int x = x0 + 2 * threadIdx.x, row = ROWS * threadIdx.y, y = y0 + row;
     uint32_t v[COMMON], above[5], below[5];
     window w = {0, 0};
 
-    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < TILE_X * TILE_Y; i += BLOCK_X * BLOCK_Y) {
-        const uint16_t *from = src.row(plx_clamp(y0 + i / TILE_X - RADIUS, 0, src.height - 1));
-        const uint16_t value = from[plx_clamp(x0 + i % TILE_X - RADIUS, 0, src.width - 1)];
-        tile[i / TILE_X][i % TILE_X] = value == PLX_DISPARITY_INVALID ? BEYOND : value;
+    for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < TILE_X / EACH * TILE_Y; i += BLOCK_X * BLOCK_Y) {
+        const int column = i % (TILE_X / EACH) * EACH, tile_row = i / (TILE_X / EACH);
+        const uint2 four = plx_load_4_pixels(src, x0 - MARGIN + column, y0 - RADIUS + tile_row, aligned);
+        *(uint2 *)&tile[tile_row][column / 2] = make_uint2(plx_min2(four.x, BEYOND_2), plx_min2(four.y, BEYOND_2));
     }
     __syncthreads();
     if (x >= src.width || y >= src.height)
@@ -219,7 +221,7 @@ static int launch_median(struct plx_gpu *gpu, const struct plx_image *src, enum 
         return PLX_LAUNCH_DEPENDENT(gpu, median_3x3_kernel, fours, block, from, to,
                                     plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes));
     case PLX_MEDIAN_VALID_5X5:
-        return PLX_LAUNCH(gpu, median_valid_5x5_kernel, pairs, block, from, to);
+        return PLX_LAUNCH(gpu, median_valid_5x5_kernel, pairs, block, from, to, plx_rows_aligned(src, bytes));
     }
     return PLX_ERR_ARG;
 }

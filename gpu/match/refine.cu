@@ -2,7 +2,9 @@
 /* Refinement of disparities: the left-right check, the fill of what is invalid, and the confidence. */
 #include <cuda_fp16.h>
 
+#include "gpu/device/access.cuh"
 #include "gpu/device/launch.cuh"
+#include "gpu/device/packed.cuh"
 
 #define WARP 32 /* threads of a block side by side */
 #define EACH 4  /* pixels of a thread, side by side */
@@ -185,7 +187,7 @@ struct confidence_args {
     plx_view<const uint16_t> raw, s1, s2, checked;
     plx_view<uint8_t> confidence;
     int s1_scale; /* so that four paths count as eight */
-    bool aligned, confidence_aligned;
+    bool raw_aligned, aligned, confidence_aligned;
 };
 
 /* A / B towards 0, for numbers below 2^24, B > 0. */
@@ -228,18 +230,17 @@ static __device__ __forceinline__ void count(const uint32_t (*tile)[TILE_X], __h
 static __global__ void __launch_bounds__(WARP *CONFIDENCE_Y) confidence_kernel(const __grid_constant__ confidence_args a)
 {
     __shared__ __align__(8) uint32_t tile[TILE_Y][TILE_X];
-    const int width = a.raw.width, height = a.raw.height, thread = threadIdx.y * WARP + threadIdx.x;
+    const int width = a.raw.width, thread = threadIdx.y * WARP + threadIdx.x;
     const int x0 = blockIdx.x * WARP * EACH, y0 = blockIdx.y * CONFIDENCE_Y, x = x0 + threadIdx.x * EACH, y = y0 + threadIdx.y;
     __half2 agree[EACH / 2];
 
-    for (int i = thread; i < TILE_X * TILE_Y; i += WARP * CONFIDENCE_Y) {
-        const uint16_t *row = a.raw.row(plx_clamp(y0 + i / TILE_X - REACH, 0, height - 1));
-        const int at = x0 + i % TILE_X * 2 - REACH;
-        const uint32_t first = row[plx_clamp(at, 0, width - 1)], second = row[plx_clamp(at + 1, 0, width - 1)];
-        tile[i / TILE_X][i % TILE_X] = (second << 16 | first) + (NUMBER << 16 | NUMBER);
+    for (int i = thread; i < TILE_X / 2 * TILE_Y; i += WARP * CONFIDENCE_Y) {
+        const int column = i % (TILE_X / 2), row = i / (TILE_X / 2);
+        const uint2 four = plx_load_4_pixels(a.raw, x0 - REACH + column * EACH, y0 - REACH + row, a.raw_aligned);
+        *(uint2 *)&tile[row][2 * column] = make_uint2(four.x + plx_broadcast2(NUMBER), four.y + plx_broadcast2(NUMBER));
     }
     __syncthreads();
-    if (x >= width || y >= height)
+    if (x >= width || y >= a.raw.height)
         return;
     const plx_vector<uint16_t, EACH> s1 = plx_load<EACH>(a.s1.row(y) + x, width - x, a.aligned);
     const plx_vector<uint16_t, EACH> s2 = plx_load<EACH>(a.s2.row(y) + x, width - x, a.aligned);
@@ -273,6 +274,7 @@ int plx_gpu_confidence(struct plx_stages *self, const struct plx_candidates *can
                                          plx_view_of<const uint16_t>(checked),
                                          plx_view_of<uint8_t>(ret_confidence),
                                          match->paths == 4 ? 2 : 1,
+                                         plx_rows_aligned(&candidates->raw, bytes),
                                          plx_rows_aligned(&candidates->s1, bytes) && plx_rows_aligned(&candidates->s2, bytes) &&
                                              plx_rows_aligned(checked, bytes),
                                          plx_rows_aligned(ret_confidence, EACH)};

@@ -28,7 +28,7 @@ struct cost_args {
 template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost_kernel(cost_args a)
 {
     constexpr int CHUNKS = D / 16, SPAN = THREADS / CHUNKS * PIXELS;
-    __shared__ typename F::word partner[SPAN + D]; /* of the right view, from column FIRST on */
+    __shared__ typename F::word own[SPAN], partner[SPAN + D]; /* partners: of the right view, from column FIRST on */
     const int y = blockIdx.y, block_x = blockIdx.x * SPAN, width = a.left_census.width;
     const int first = block_x - a.min_disparity - D;
     const int g = threadIdx.x % CHUNKS, pixel = threadIdx.x / CHUNKS * PIXELS, x = block_x + pixel;
@@ -36,31 +36,28 @@ template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost
     plx_grid_wait_and_trigger();
     for (int i = threadIdx.x; i < SPAN + D; i += THREADS)
         partner[i] = F::load(a.right_census, a.right_gradient, first + i, y);
+    for (int i = threadIdx.x; i < SPAN; i += THREADS)
+        own[i] = F::load(a.left_census, a.left_gradient, block_x + i, y);
     __syncthreads();
     if (x >= width)
         return;
 
-    /* low[8 + k - i] is the partner of pixel k at disparity 8 g + i, high[...] at D / 2 more; [0] is never one */
-    typename F::word low[2 * PIXELS], high[2 * PIXELS];
+    /* at[8 + k - i] are the partners of pixel k at disparities 8 g + i and D / 2 more; i = 0..7, so the first ones are none */
+    const typename F::word *low = partner + D + pixel - 8 * g - PIXELS, *high = low - D / 2;
+    typename F::partners at[2 * PIXELS];
 #pragma unroll
-    for (int i = 0; i < 2 * PIXELS; i++) {
-        low[i] = partner[D + pixel - 8 * g - PIXELS + i];
-        high[i] = partner[D / 2 + pixel - 8 * g - PIXELS + i];
-    }
+    for (int i = 0; i < 2 * PIXELS; i++)
+        at[i] = typename F::partners(low[i], high[i]);
     uint4 *out = a.cost + ((size_t)y * width + x) * CHUNKS + g;
 #pragma unroll
     for (int k = 0; k < PIXELS; k++) {
         if (x + k >= width)
             return;
-        const typename F::word l = F::load(a.left_census, a.left_gradient, x + k, y);
+        const typename F::pixel l(own[pixel + k]);
         uint32_t word[4];
 #pragma unroll
-        for (int w = 0; w < 4; w++) {
-            const int even = PIXELS + k - 2 * w, odd = even - 1;
-            const uint32_t low_pair = plx_mad(F::cost(l, low[odd], a.caps), 256, F::cost(l, low[even], a.caps));
-            const uint32_t high_pair = plx_mad(F::cost(l, high[odd], a.caps), 256, F::cost(l, high[even], a.caps));
-            word[w] = plx_mad(high_pair, 65536, low_pair);
-        }
+        for (int w = 0; w < 4; w++)
+            word[w] = F::costs(l, at[PIXELS + k - 2 * w], at[PIXELS + k - 2 * w - 1], a.caps);
         out[k * CHUNKS] = make_uint4(word[0], word[1], word[2], word[3]);
     }
 }

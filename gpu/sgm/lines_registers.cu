@@ -12,44 +12,46 @@ template <int D, bool ADAPTIVE_P2> struct register_config {
     static constexpr int SUMS_PREFETCHED = PLX_ARCH < 900 ? 4 : ADAPTIVE_P2 || D == 64 ? 2 : 1;
 };
 
-/* P2 of the steps of a line, in both halves. With ADAPTIVE_P2, each of four neighbouring threads loads P2 of one of the next
- * four steps and broadcasts it. */
-#define P2_BATCH 4
-template <bool ADAPTIVE_P2> struct line_penalties {
-    const uint8_t *at; /* of the first step: on its lower, or right, pixel; the orientation's byte */
-    int last;          /* number of the last step */
+/* P2 of the steps of a line, in both halves. With ADAPTIVE_P2, each of BATCH neighbouring threads loads P2 of one of the steps
+ * that come BATCH to 2 BATCH later, also beyond the end of the line, and broadcasts it in time. */
+template <int D, bool ADAPTIVE_P2> struct line_penalties {
+    static constexpr int BATCH = ADAPTIVE_P2 && D > 64 ? 8 : 4;
+
+    const uint8_t *at; /* of the step to load next: on its lower, or right, pixel; the orientation's byte */
     uint32_t now, next;
 
     /* STRIDE: pixels from step to step. */
-    __device__ __forceinline__ uint32_t load(int step, int stride) const
+    __device__ __forceinline__ uint32_t load(int stride)
     {
         uint32_t p2; /* assembly: the compiler would delay the load until its first use */
-        const uint8_t *from = at + (ptrdiff_t)(min(step + (int)threadIdx.x % P2_BATCH, last) * stride) * (int)sizeof(uint32_t);
-        asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(p2) : "l"(from));
+        asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(p2) : "l"(at));
+        at += stride * (BATCH * (int)sizeof(uint32_t));
         return p2;
     }
 
-    /* Before the first step, STEP. */
-    __device__ __forceinline__ void start(int step, int stride)
+    /* Begins STEPS after the step to load next. */
+    __device__ __forceinline__ void start(int steps, int stride)
     {
         if (!ADAPTIVE_P2)
             return;
-        now = plx_broadcast2(load(step, stride));
-        next = load(step + P2_BATCH, stride);
+        at += (ptrdiff_t)steps * stride * (int)sizeof(uint32_t);
+        now = plx_broadcast2(load(stride));
+        next = load(stride);
     }
 
-    /* Before the four steps from STEP on. NOW comes from NEXT, so that no step waits for a load that has just begun. */
-    __device__ __forceinline__ void rotate(int step, int stride)
+    /* After each BATCH steps. NOW comes from NEXT, so that no step waits for a load that has just begun. */
+    __device__ __forceinline__ void rotate(int stride)
     {
         if (!ADAPTIVE_P2)
             return;
         now = plx_broadcast2(next);
-        next = load(step + P2_BATCH, stride);
+        next = load(stride);
     }
 
+    /* Of step I since then. */
     __device__ __forceinline__ uint32_t broadcast(int i) const
     {
-        return ADAPTIVE_P2 ? __shfl_sync(PLX_ALL_LANES, now, i, P2_BATCH) : now;
+        return ADAPTIVE_P2 ? __shfl_sync(PLX_ALL_LANES, now, i, BATCH) : now;
     }
 };
 
@@ -135,21 +137,21 @@ template <int D, bool ADAPTIVE_P2> struct register_walker {
     }
 };
 
-/* Walks half of a line, whose first step is number FIRST; see lines_prefetch.cu. */
+/* Walks half of a line; see lines_prefetch.cu. */
 template <bool SECOND_HALF, int D, bool ADAPTIVE_P2>
 static __device__ __forceinline__ void aggregate_half_in_registers(register_walker<D, ADAPTIVE_P2> &walker, uint32_t p1,
-                                                                   line_penalties<ADAPTIVE_P2> &p2, int first, int steps,
+                                                                   line_penalties<D, ADAPTIVE_P2> &p2, int steps,
                                                                    const plx_neighbours<D / 16> &neighbours)
 {
-    p2.start(first, walker.stride());
+    constexpr int BATCH = p2.BATCH;
     for (int t = 0; t < steps;) {
         const int next_subtraction = min(steps, t + STEPS_BETWEEN_SUBTRACTIONS);
 #pragma unroll 1
-        for (; t + P2_BATCH <= next_subtraction; t += P2_BATCH) {
+        for (; t + BATCH <= next_subtraction; t += BATCH) {
 #pragma unroll
-            for (int i = 0; i < P2_BATCH; i++)
+            for (int i = 0; i < BATCH; i++)
                 walker.template aggregate_pixel<SECOND_HALF>(i, p1, p2.broadcast(i), neighbours);
-            p2.rotate(first + t + P2_BATCH, walker.stride());
+            p2.rotate(walker.stride());
         }
 #pragma unroll 1
         for (int i = 0; t < next_subtraction; i++, t++) { /* at the end */
@@ -169,22 +171,22 @@ static __global__ void __launch_bounds__(WARP, register_config<D, ADAPTIVE_P2>::
     const int half = own.pixels / 2;
     const plx_neighbours<D / 16> neighbours(threadIdx.x);
     uint32_t p1 = own.p1;
-    line_penalties<ADAPTIVE_P2> p2;
+    line_penalties<D, ADAPTIVE_P2> p2;
     register_walker<D, ADAPTIVE_P2> walker;
 
     p2.at = (const uint8_t *)own.penalty + own.orientation;
-    p2.last = own.pixels - 1;
     p2.now = a.p2;
     walker.cost = a.cost + own.chunk;
     walker.sum = own.path_sums + own.chunk;
     walker.step = own.step;
     plx_hold_in_register(p1), plx_hold_in_register(p2.now);
     walker.start();
+    p2.start(threadIdx.x % p2.BATCH, walker.stride());
 
-    aggregate_half_in_registers<false>(walker, p1, p2, 0, half, neighbours);
+    aggregate_half_in_registers<false>(walker, p1, p2, half, neighbours);
     if (own.pixels & 1) {
-        p2.start(half, walker.stride());
-        plx_store_16(walker.sum, add_other_direction<D>(walker.step_pixel(0, p1, p2.broadcast(0), neighbours)));
+        const uint32_t p2_here = p2.broadcast(half % p2.BATCH);
+        plx_store_16(walker.sum, add_other_direction<D>(walker.step_pixel(0, p1, p2_here, neighbours)));
         walker.sum += walker.step;
         walker.rotate();
     }
@@ -194,7 +196,8 @@ static __global__ void __launch_bounds__(WARP, register_config<D, ADAPTIVE_P2>::
 #pragma unroll
     for (int i = 0; i < walker.SUMS_PREFETCHED; i++)
         walker.prefetch_other(walker.other_sums[i]);
-    aggregate_half_in_registers<true>(walker, p1, p2, own.pixels - half, half, neighbours);
+    p2.start(own.pixels - half - half / p2.BATCH * p2.BATCH - 2 * p2.BATCH, walker.stride());
+    aggregate_half_in_registers<true>(walker, p1, p2, half, neighbours);
 }
 
 int plx_sgm_lines_registers(const struct plx_sgm_job *job)

@@ -39,8 +39,9 @@ static size_t divide(struct plx_gpu_sgm *sgm, const struct plx_limits *limits, c
     end = last > end ? last : end; /* the volumes of an image of few rows are smaller */
 
     sgm->dummy_line = (uint4 *)reserve(block, &end, 32 * sizeof *sgm->dummy_line);
-    sgm->penalty =
-        (uint32_t *)reserve(block, &end, (pixels + row_pixels) * sizeof *sgm->penalty); /* a first step reads one row beyond */
+    reserve(block, &end, PLX_OVERRUN_ROWS * row_pixels * sizeof *sgm->penalty);
+    sgm->penalty = (uint32_t *)reserve(block, &end, pixels * sizeof *sgm->penalty);
+    reserve(block, &end, (PLX_OVERRUN_ROWS + 1) * row_pixels * sizeof *sgm->penalty); /* a first step reads one row beyond */
     sgm->right_argmin = (uint32_t *)reserve(block, &end, pixels * sizeof *sgm->right_argmin);
     sgm->segments_done = (uint32_t *)reserve(block, &end, (size_t)limits->height * sizeof *sgm->segments_done);
     sgm->band_messages = (uint4 *)reserve(block, &end, plx_sgm_band_message_bytes(limits));

@@ -21,6 +21,8 @@
 
 #include <type_traits>
 
+#include <cuda_fp16.h>
+
 #include "gpu/device/access.cuh"
 #include "gpu/device/packed.cuh"
 
@@ -106,35 +108,90 @@ template <class Launch> static inline int plx_with_disparities(const struct plx_
 
 /* --- features -------------------------------------------------------------------------------------------------------- */
 
-/* Upper limits of the differences of the horizontal and the vertical gradient. */
+/* Upper limits of the differences of the horizontal and the vertical gradient, as plx_gradients needs them. */
 struct plx_gradient_caps {
-    uint32_t x, y;
+    __half2 rest_x, rest_y; /* 1 - limit / 256 */
+    uint32_t zeros;         /* the costs that plx_gradients gives for four pairs without a difference */
 };
 
 static inline plx_gradient_caps plx_gradient_caps_of(const struct plx_match *match)
 {
-    return {(uint32_t)match->gradient_cap, (uint32_t)match->gradient_cap_y};
+    const int x = match->gradient_cap, y = match->gradient_cap_y;
+    const uint32_t zero = 2 * (0x3C00 >> 3) - (uint32_t)(x + y);
+    return {__float2half2_rn(1 - (float)x / 256), __float2half2_rn(1 - (float)y / 256), zero * 0x10001u * 0x101u};
 }
 
-/* Of two words with gradients in bytes 2 and 3. */
-static __device__ __forceinline__ uint32_t plx_gradient_cost(uint32_t l, uint32_t r, plx_gradient_caps caps)
-{
-    return min(__usad(l >> 16 & 0xFF, r >> 16 & 0xFF, 0), caps.x) + min(__usad(l >> 24, r >> 24, 0), caps.y);
-}
+/* The gradients of two pixels as numbers 4 + g / 256 of half precision, whose last bit is 1 / 256: all that follows is exact,
+ * and leaves the integer units to the census. */
+struct plx_gradients {
+    __half2 x, y;
 
-/* The features of a pixel in one word, and C from two of them. Outside the image the right census word is 0 and the gradients
- * are those of the row's first or last pixel. */
+    plx_gradients() = default;
+
+    /* From words with gradients in bytes 2 and 3. */
+    __device__ __forceinline__ plx_gradients(uint32_t low, uint32_t high)
+    {
+        const uint32_t both = __byte_perm(low, high, 0x7632);
+        x = number(__byte_perm(both, 0x44444444, 0x4240));
+        y = number(__byte_perm(both, 0x44444444, 0x4341));
+    }
+
+    static __device__ __forceinline__ __half2 number(uint32_t bits)
+    {
+        return *(const __half2 *)&bits;
+    }
+
+    /*
+     * Min(|difference|, limit), from a sum that is cut off at 1: min(|difference| / 256 + 1 - limit / 256, 1). From 0.5 to 1
+     * the last bit is 1 / 2048, so its bits are those of 1, 0x3C00, less 8 (limit - min(|difference|, limit)). Returns the sum
+     * of those bits of both gradients, in each half.
+     */
+    __device__ __forceinline__ uint32_t eightfold_cost(const plx_gradients &other, const plx_gradient_caps &caps) const
+    {
+        const __half2 in_x = __hadd2_sat(__habs2(__hsub2(x, other.x)), caps.rest_x);
+        const __half2 in_y = __hadd2_sat(__habs2(__hsub2(y, other.y)), caps.rest_y);
+        return *(const uint32_t *)&in_x + *(const uint32_t *)&in_y;
+    }
+
+    /* Of four pairs: the bytes of a chunk's word. */
+    __device__ __forceinline__ uint32_t costs(const plx_gradients &even, const plx_gradients &odd,
+                                              const plx_gradient_caps &caps) const
+    {
+        return plx_mad(eightfold_cost(odd, caps), 256 / 8, eightfold_cost(even, caps) >> 3) - caps.zeros;
+    }
+};
+
+/*
+ * Features, F: the WORD of a pixel; what is prepared once of a PIXEL of the left view, and of PARTNERS, the two pixels of the
+ * right view at disparities d and d + D / 2; and the costs C of a pixel's partners at d (EVEN) and d + 1 (ODD), in the order of
+ * a chunk's word. Outside the image the right census word is 0 and the gradients are those of the row's first or last pixel.
+ */
 template <class WORD> struct plain_census {
-    typedef WORD word;
+    typedef WORD word, pixel;
+
+    struct partners {
+        WORD low, high;
+
+        partners() = default;
+
+        __device__ __forceinline__ partners(WORD the_low, WORD the_high) : low(the_low), high(the_high)
+        {
+        }
+    };
 
     static __device__ word load(const plx_view<const void> &census, const plx_view<const uint16_t> &, int q, int y)
     {
         const WORD *row = (const WORD *)((const char *)census.data + (size_t)y * census.pitch);
         return (unsigned)q < (unsigned)census.width ? row[q] : 0;
     }
-    static __device__ uint32_t cost(word l, word r, plx_gradient_caps)
+    static __device__ uint32_t distance(word l, word r)
     {
         return (uint32_t)(sizeof(WORD) == 8 ? __popcll(l ^ r) : __popc((uint32_t)(l ^ r)));
+    }
+    static __device__ uint32_t costs(pixel l, const partners &even, const partners &odd, const plx_gradient_caps &)
+    {
+        const uint32_t low = plx_mad(distance(l, odd.low), 256, distance(l, even.low));
+        return plx_mad(plx_mad(distance(l, odd.high), 256, distance(l, even.high)), 65536, low);
     }
 };
 
@@ -154,13 +211,38 @@ static __device__ __forceinline__ uint32_t plx_load_gradients(const plx_view<con
 struct short_census_and_gradients {
     typedef uint32_t word;
 
+    struct pixel {
+        uint32_t census; /* twice */
+        plx_gradients gradients;
+
+        __device__ __forceinline__ explicit pixel(word l)
+        {
+            census = __byte_perm(l, 0, 0x1010);
+            gradients = plx_gradients(l, l);
+        }
+    };
+    struct partners {
+        uint32_t census; /* of both */
+        plx_gradients gradients;
+
+        partners() = default;
+
+        __device__ __forceinline__ partners(word low, word high)
+        {
+            census = __byte_perm(low, high, 0x5410);
+            gradients = plx_gradients(low, high);
+        }
+    };
+
     static __device__ word load(const plx_view<const void> &census, const plx_view<const uint16_t> &gradient, int q, int y)
     {
         return census_only::load(census, gradient, q, y) | plx_load_gradients(gradient, q, y);
     }
-    static __device__ uint32_t cost(word l, word r, plx_gradient_caps caps)
+    static __device__ uint32_t costs(const pixel &l, const partners &even, const partners &odd, const plx_gradient_caps &caps)
     {
-        return (uint32_t)__popc((l ^ r) & 0xFFFF) + plx_gradient_cost(l, r, caps);
+        const uint32_t e = l.census ^ even.census, o = l.census ^ odd.census;
+        const uint32_t low = plx_mad(__popc(o & 0xFFFF), 256, __popc(e & 0xFFFF)), both = plx_mad(__popc(o), 256, __popc(e));
+        return plx_mad(both - low, 65536, low) + l.gradients.costs(even.gradients, odd.gradients, caps);
     }
 };
 
@@ -170,14 +252,33 @@ template <class CENSUS> struct census_and_gradients {
         typename CENSUS::word census;
         uint32_t gradients;
     };
+    struct pixel {
+        typename CENSUS::pixel census;
+        plx_gradients gradients;
+
+        __device__ __forceinline__ explicit pixel(const word &l) : census(l.census), gradients(l.gradients, l.gradients)
+        {
+        }
+    };
+    struct partners {
+        typename CENSUS::partners census;
+        plx_gradients gradients;
+
+        partners() = default;
+
+        __device__ __forceinline__ partners(const word &low, const word &high)
+            : census(low.census, high.census), gradients(low.gradients, high.gradients)
+        {
+        }
+    };
 
     static __device__ word load(const plx_view<const void> &census, const plx_view<const uint16_t> &gradient, int q, int y)
     {
         return {CENSUS::load(census, gradient, q, y), plx_load_gradients(gradient, q, y)};
     }
-    static __device__ uint32_t cost(word l, word r, plx_gradient_caps caps)
+    static __device__ uint32_t costs(const pixel &l, const partners &even, const partners &odd, const plx_gradient_caps &caps)
     {
-        return CENSUS::cost(l.census, r.census, caps) + plx_gradient_cost(l.gradients, r.gradients, caps);
+        return CENSUS::costs(l.census, even.census, odd.census, caps) + l.gradients.costs(even.gradients, odd.gradients, caps);
     }
 };
 

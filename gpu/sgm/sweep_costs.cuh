@@ -83,15 +83,16 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
         ring_head = D - WORD_COLUMNS;
     }
 
-    /* Words of the ring, BACK before the current columns and FROM further. */
-    __device__ __forceinline__ void read_partners(int back, int from, uint32_t (&ret)[N + GROUP]) const
+    /* Partners of the ring, BACK before the current columns and FROM further, from the second on; and those D / 2 before. */
+    __device__ __forceinline__ void read_partners(int back, int from, typename F::partners (&ret)[N + GROUP]) const
     {
-        const int at = ring_head - back;
-        const uint32_t *words = s.partner[row] + at + (at < 0 ? S::RING : 0) + from;
+        const int at = ring_head - back, at_high = at - D / 2;
+        const uint32_t *low = s.partner[row] + at + (at < 0 ? S::RING : 0) + from,
+                       *high = s.partner[row] + at_high + (at_high < 0 ? S::RING : 0) + from;
 #pragma unroll
         for (int i = 0; i < N + GROUP; i += 2) {
-            const uint2 v = *(const uint2 *)(words + i);
-            ret[i] = v.x, ret[i + 1] = v.y;
+            const uint2 l = *(const uint2 *)(low + i), h = *(const uint2 *)(high + i);
+            ret[i] = typename F::partners(l.x, h.x), ret[i + 1] = typename F::partners(l.y, h.y);
         }
     }
 
@@ -123,21 +124,16 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
     __device__ __forceinline__ void make_costs(int t)
     {
         const int from = t & (WORD_COLUMNS - 1);
-        uint32_t low[N + GROUP], high[N + GROUP];
+        typename F::partners partners[N + GROUP];
 
-        read_partners(N * g + N, from, low);
-        read_partners(N * g + N + D / 2, from, high);
+        read_partners(N * g + N, from, partners);
 #pragma unroll
         for (int k = 0; k < GROUP; k++) {
-            const uint32_t left = s.left[row][from + k];
+            const typename F::pixel left(s.left[row][from + k]);
             uint32_t word[4];
 #pragma unroll
-            for (int w = 0; w < 4; w++) {
-                const int even = N + k - 2 * w, odd = even - 1;
-                const uint32_t low_pair = plx_mad(F::cost(left, low[odd], a.caps), 256, F::cost(left, low[even], a.caps));
-                const uint32_t high_pair = plx_mad(F::cost(left, high[odd], a.caps), 256, F::cost(left, high[even], a.caps));
-                word[w] = plx_mad(high_pair, 65536, low_pair);
-            }
+            for (int w = 0; w < 4; w++)
+                word[w] = F::costs(left, partners[N + k - 2 * w], partners[N + k - 2 * w - 1], a.caps);
             s.cost[(t + k) & (COST_COLUMNS - 1)][lane] = make_uint4(word[0], word[1], word[2], word[3]);
         }
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From disparity candidates to disparities: uniqueness and subpixel position, the right view, medians and confidence. */
-#include <stdlib.h>
-
 #include <parallax/frame.h>
 
 #include "cpu/simd/simd.h"
+
+#define STRIP 256 /* columns of a row whose intermediate results stay in the first-level cache */
 
 /*
  * Shift of the candidate, 1/16 px, from S below, at and above it. Here a float quotient, correctly rounded, is cut down to the
@@ -68,6 +68,16 @@ INLINE u16v get(const uint16_t *row, int x, int width)
         return load16(row + x);
     memcpy(&v, row + x, (size_t)(width - x) * sizeof *row);
     return v;
+}
+
+/* The same of bytes, as words. */
+INLINE u16v get_bytes(const uint8_t *row, int x, int width)
+{
+    u8v_half v = {0};
+    if (x + LANES16 <= width)
+        return widen(row + x);
+    memcpy(&v, row + x, (size_t)(width - x));
+    return __builtin_convertvector(v, u16v);
 }
 
 /* The disparity with the least S, the smaller among equals. A key holds its last 5 bits: S << 5 | d & 31. Keys lie in the order
@@ -227,14 +237,46 @@ void PLX_KERNEL(even)(const uint16_t *const *rows, int width, uint16_t *ret_row)
     }
 }
 
+/* Partners are found for a strip at once, so that no vector is loaded just after its words were stored one by one. One that
+ * would lie beside the image is taken as column 0 and not looked at. With an invalid outermost frame column 0 of the right view
+ * counts as disparity 0, as in libSGM. */
+void PLX_KERNEL(check)(const struct plx_match *match, const uint16_t *left, const uint16_t *right, const uint8_t *grey,
+                       int width, uint16_t *ret_row)
+{
+    const u16v invalid = all16(PLX_DISPARITY_INVALID), allowed = all16((uint16_t)match->lr_max_diff); /* -1: any */
+    const u16v up = all16(match->lr_round ? 1 : 0), frame = all16(match->invalid_border ? 0xFFFF : 0);
+    uint16_t partner[STRIP], found[STRIP];
+
+    for (int first = 0; first < width; first += STRIP) {
+        const int count = width - first < STRIP ? width - first : STRIP;
+        for (int i = 0; i < count; i += LANES16) {
+            const u16v value = get(left, first + i, width), d = (value >> 4) + (value >> 3 & up);
+            store16(partner + i, subs16(ramp() + (uint16_t)(first + i), d));
+        }
+        for (int i = 0; i < count; i++)
+            found[i] = right[partner[i]];
+        for (int i = 0; i < count; i += LANES16) {
+            const u16v value = get(left, first + i, width), d = (value >> 4) + (value >> 3 & up);
+            const u16v x = ramp() + (uint16_t)(first + i), there = load16(found + i) & ~((u16v)(x == d) & frame);
+            const u16v same = (u16v)(distance16(there, d) <= allowed) | (u16v)(x < d);
+            const u16v keep = same & (u16v)(value != invalid) & (u16v)(get_bytes(grey, first + i, width) != 0);
+            put(ret_row, first + i, width, value | ~keep);
+        }
+    }
+}
+
 void PLX_KERNEL(agree)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
                        uint16_t *ret_row)
 {
-    for (int x = 0; x < width; x++) {
-        const int s = strict[x], d = dense[x], invalid = PLX_DISPARITY_INVALID, step = abs(s - d);
-        const int raw_step = abs(PLX_DISPARITY_ONE * raw[x] - d);
-        const int confirmed = s == invalid ? raw_step <= PLX_AGREE_RAW_STEP : step <= PLX_AGREE_STEP;
-        ret_row[x] = (uint16_t)(confirmed && d != invalid && grey[x] != 0 ? (s == invalid ? d : s) : invalid);
+    const u16v invalid = all16(PLX_DISPARITY_INVALID);
+
+    for (int x = 0; x < width; x += LANES16) {
+        const u16v s = get(strict, x, width), d = get(dense, x, width), candidate = get(raw, x, width) * PLX_DISPARITY_ONE;
+        const u16v lost = (u16v)(s == invalid), value = (s & ~lost) | (d & lost);
+        const u16v same = (u16v)(distance16(s, d) <= PLX_AGREE_STEP),
+                   near = (u16v)(distance16(candidate, d) <= PLX_AGREE_RAW_STEP);
+        const u16v keep = ((same & ~lost) | (near & lost)) & (u16v)(d != invalid) & (u16v)(get_bytes(grey, x, width) != 0);
+        put(ret_row, x, width, value | ~keep);
     }
 }
 

@@ -84,6 +84,7 @@ INLINE u16v all16(uint16_t value)
  * least8(v)          the smallest byte in all lanes
  * least16(v)         the smallest word
  * widen(p)           LANES16 bytes at P as words
+ * lookup16(t, v)     T[v] for bytes V below 16, else 0; only where there is an instruction for it
  * store_words(p, v, n) stores LANES8 words of N bytes, 4 or 8, at P: byte k of all is V[k]
  * stream8(p, v)      stores V at P, which is aligned, past the caches, where that is possible
  * order_stream()     after it, what was streamed is stored before what comes next
@@ -146,6 +147,13 @@ INLINE unsigned least16(u16v v)
     return (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(b)) & 0xFFFF;
 }
 
+#    define lookup16 lookup16
+INLINE u8v lookup16(const uint8_t *table, u8v index)
+{
+    const __m512i values = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i_u *)(const void *)table));
+    return (u8v)_mm512_shuffle_epi8(values, _mm512_adds_epu8((__m512i)index, _mm512_set1_epi8(0x70))); /* 16 sets bit 7 */
+}
+
 INLINE u16v widen(const uint8_t *from)
 {
     return (u16v)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i_u *)(const void *)from));
@@ -200,6 +208,13 @@ INLINE unsigned least16(u16v v)
 {
     __m128i a = _mm_min_epu16(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
     return (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(a)) & 0xFFFF;
+}
+
+#    define lookup16 lookup16
+INLINE u8v lookup16(const uint8_t *table, u8v index)
+{
+    const __m256i values = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)(const void *)table));
+    return (u8v)_mm256_shuffle_epi8(values, _mm256_adds_epu8((__m256i)index, _mm256_set1_epi8(0x70))); /* 16 sets bit 7 */
 }
 
 INLINE u16v widen(const uint8_t *from)
@@ -259,6 +274,12 @@ INLINE void store_words(uint8_t *to, const u8v *byte, int word_bytes)
     }
     if (word_bytes == 4)
         vst4q_u8(to, (uint8x16x4_t){{(uint8x16_t)byte[0], (uint8x16_t)byte[1], (uint8x16_t)byte[2], (uint8x16_t)byte[3]}});
+}
+
+#    define lookup16 lookup16
+INLINE u8v lookup16(const uint8_t *table, u8v index)
+{
+    return (u8v)vqtbl1q_u8(vld1q_u8(table), (uint8x16_t)index);
 }
 
 INLINE u16v widen(const uint8_t *from)
@@ -353,6 +374,20 @@ INLINE u16v widen(const uint8_t *from)
 
 #    undef EACH
 #endif
+
+/* 0, 1, 2 ... */
+INLINE u16v ramp(void)
+{
+    u16v v = {0};
+    for (int i = 0; i < LANES16; i++)
+        v[i] = (uint16_t)i;
+    return v;
+}
+
+INLINE u16v distance16(u16v a, u16v b)
+{
+    return max16(a, b) - min16(a, b);
+}
 
 #ifndef popcount4
 #    define popcount4 popcount8

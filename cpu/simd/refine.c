@@ -155,54 +155,123 @@ void PLX_KERNEL(median_3x3)(const uint16_t *const *rows, int width, uint16_t *re
     }
 }
 
-/* One step of Batcher's merge exchange: compares elements D apart whose first one has bit P as R has it. */
-INLINE void exchange25(u16v *v, int p, int r, int d)
+/* One step of a merge: compares elements D apart whose first one has bit D. */
+INLINE void exchange(u16v *v, int first, int end, int d)
 {
     UNROLL
-    for (int i = 0; i < 25 - d; i++)
-        if ((i & p) == r)
+    for (int i = first; i < end - d; i++)
+        if (i & d)
             sort2(&v[i], &v[i + d]);
 }
 
-/* Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2 M). */
-INLINE void sort25(u16v *v)
+/* Merges the sorted V[FIRST] to V[MIDDLE - 1] and V[MIDDLE] to V[END - 1], MIDDLE being 8 or 16: Batcher's odd-even merge
+ * (Knuth, The Art of Computer Programming, 5.3.4). What would lie before FIRST is the least, from END on the largest: it never
+ * moves. */
+INLINE void merge(u16v *v, int first, int middle, int end)
 {
-    exchange25(v, 16, 0, 16);
-    exchange25(v, 8, 0, 8);
-    exchange25(v, 8, 8, 8);
-    exchange25(v, 4, 0, 4);
-    exchange25(v, 4, 4, 12);
-    exchange25(v, 4, 4, 4);
-    exchange25(v, 2, 0, 2);
-    exchange25(v, 2, 2, 14);
-    exchange25(v, 2, 2, 6);
-    exchange25(v, 2, 2, 2);
-    exchange25(v, 1, 0, 1);
-    exchange25(v, 1, 1, 15);
-    exchange25(v, 1, 1, 7);
-    exchange25(v, 1, 1, 3);
-    exchange25(v, 1, 1, 1);
+    UNROLL
+    for (int i = first; i < middle && i < end - middle; i++)
+        sort2(&v[i], &v[i + middle]);
+    if (middle > 8)
+        exchange(v, first, end, 8);
+    exchange(v, first, end, 4);
+    exchange(v, first, end, 2);
+    exchange(v, first, end, 1);
 }
 
-/* Invalid is the largest value, so the N valid ones of a sorted window come first. */
+INLINE void sort5(u16v *v)
+{
+    sort2(&v[0], &v[1]);
+    sort3(&v[2], &v[3], &v[4]);
+    sort2(&v[1], &v[4]);
+    sort2(&v[0], &v[3]);
+    sort2(&v[0], &v[2]);
+    sort2(&v[1], &v[3]);
+    sort2(&v[1], &v[2]);
+}
+
+/* The columns of a strip's 5 x 5 windows, from two before it on. Windows share what is sorted once. */
+struct sorted {
+    uint16_t column[5][STRIP + 2 * LANES16], valid[STRIP + 2 * LANES16]; /* values, and how many are valid */
+    uint16_t pair[10][STRIP + 2 * LANES16];                              /* a column's and the next one's */
+};
+
+INLINE void sort_columns(const uint16_t *const *rows, int first, int count, struct sorted *ret_sorted)
+{
+    for (int i = 0; i < count + 4; i += LANES16) {
+        u16v v[5], valid = all16(5);
+        UNROLL
+        for (int k = 0; k < 5; k++) {
+            v[k] = load16(rows[k - 2] + first - 2 + i);
+            valid += (u16v)(v[k] == PLX_DISPARITY_INVALID);
+        }
+        sort5(v);
+        UNROLL
+        for (int k = 0; k < 5; k++)
+            store16(&ret_sorted->column[k][i], v[k]);
+        store16(&ret_sorted->valid[i], valid);
+    }
+    for (int i = 0; i < count + 2; i += LANES16) {
+        u16v v[13];
+        UNROLL
+        for (int k = 0; k < 5; k++) {
+            v[3 + k] = load16(&ret_sorted->column[k][i]);
+            v[8 + k] = load16(&ret_sorted->column[k][i + 1]);
+        }
+        merge(v, 3, 8, 13);
+        UNROLL
+        for (int k = 0; k < 10; k++)
+            store16(&ret_sorted->pair[k][i], v[3 + k]);
+    }
+}
+
+/* Of the windows from I on. Invalid is the largest value, so the N valid ones of a sorted window come first. */
+INLINE u16v median_of_valid(const struct sorted *sorted, int i, u16v n)
+{
+    u16v four[26], all[21];
+
+    UNROLL
+    for (int k = 0; k < 10; k++) {
+        four[6 + k] = load16(&sorted->pair[k][i]);
+        four[16 + k] = load16(&sorted->pair[k][i + 2]);
+    }
+    merge(four, 6, 16, 26);
+    UNROLL
+    for (int k = 0; k < 5; k++)
+        all[16 + k] = load16(&sorted->column[k][i + 4]);
+    if (least16(n) == 25) { /* the 13th: at most K of the last column and 13 - K of the others lie below it */
+        u16v median = four[6 + 12];
+        UNROLL
+        for (int k = 1; k <= 5; k++)
+            median = min16(median, max16(four[6 + 12 - k], all[16 + k - 1]));
+        return median;
+    }
+    UNROLL
+    for (int k = 0; k < 13; k++)
+        all[3 + k] = four[6 + k];
+    merge(all, 3, 16, 21);
+    u16v median = all16(PLX_DISPARITY_INVALID);
+    UNROLL
+    for (int k = 0; k < 13; k++)
+        median &= all[3 + k] | ~(u16v)(n >> 1 == (uint16_t)k);
+    return median;
+}
+
 void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row)
 {
-    const u16v invalid = all16(0xFFFF);
+    struct sorted sorted;
 
-    for (int x = 0; x < width; x += LANES16) {
-        u16v v[25], n = all16(25);
-        UNROLL
-        for (int i = 0; i < 25; i++) {
-            v[i] = load16(rows[i / 5 - 2] + x + i % 5 - 2);
-            n += (u16v)(v[i] == invalid);
+    for (int first = 0; first < width; first += STRIP) {
+        const int count = width - first < STRIP ? width - first : STRIP;
+        sort_columns(rows, first, count, &sorted);
+        for (int i = 0; i < count; i += LANES16) {
+            u16v n = all16(0);
+            UNROLL
+            for (int k = 0; k < 5; k++)
+                n += load16(&sorted.valid[i + k]);
+            const u16v keep = (u16v)(load16(rows[0] + first + i) != PLX_DISPARITY_INVALID) | (u16v)(n > 12);
+            put(ret_row, first + i, width, median_of_valid(&sorted, i, n) | ~keep);
         }
-        const u16v keep = (u16v)(v[12] != invalid) | (u16v)(n > 12);
-        sort25(v);
-        u16v median = invalid;
-        UNROLL
-        for (int i = 0; i < 13; i++)
-            median &= v[i] | ~(u16v)(n >> 1 == (uint16_t)i);
-        put(ret_row, x, width, median | ~keep);
     }
 }
 

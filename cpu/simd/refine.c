@@ -275,34 +275,57 @@ void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16
     }
 }
 
-/*
- * A pixel's own value less PLX_EVEN_STEP is taken off, so that what counts is 0..80. Counted and added up is how much each lies
- * below EVEN_BEYOND, which is 0 for what does not count: no comparison. The float quotient, correctly rounded, is cut down to
- * the same integer as the exact one: it is below 81, and an exact one that is no integer is at least 1 / 98 away from the next.
- */
 #define EVEN_BEYOND (2 * PLX_EVEN_STEP + 1)
 
+/* The means of what was counted, rounded, less the pixel's own value, plus PLX_EVEN_STEP. The float quotient, correctly
+ * rounded, is cut down to the same integer as the exact one: it is below 81, and an exact one that is no integer is at least 1
+ * / 98 away from the next. */
+INLINE u16v means(u16v n, u16v near)
+{
+    uint16_t total[LANES16], count[LANES16], mean[LANES16];
+
+    store16(total, 2 * near - n);
+    store16(count, 2 * n);
+    for (int i = 0; i < LANES16; i++)
+        mean[i] = (uint16_t)(int)((float)total[i] / (float)count[i]);
+    return load16(mean);
+}
+
+/*
+ * What counts is 0..80 below the pixel's own value plus PLX_EVEN_STEP. Counted and added up is how much that lies below
+ * EVEN_BEYOND, which is 0 for what does not count: no comparison. It is a byte, and three make less than 256. Sums of all are
+ * words, those of odd bytes by themselves.
+ */
 void PLX_KERNEL(even)(const uint16_t *const *rows, int width, uint16_t *ret_row)
 {
-    for (int x = 0; x < width; x += LANES16) {
-        const u16v base = load16(rows[0] + x) - PLX_EVEN_STEP;
-        u16v n = all16(0), below = all16(0);
-        uint16_t count[LANES16], total[LANES16], value[LANES16];
+    for (int x = 0; x < width; x += LANES8) {
+        const u16v own = load16(rows[0] + x), own_next = load16(rows[0] + x + LANES16);
+        u8v n = all8(0);
+        u16v all = all16(0), odd = all16(0);
 
         for (int dy = -PLX_EVEN_REACH; dy <= PLX_EVEN_REACH; dy++) {
+            const uint16_t *row = rows[dy] + x;
+            u8v sum = all8(0);
             UNROLL
             for (int dx = -PLX_EVEN_REACH; dx <= PLX_EVEN_REACH; dx++) {
-                const u16v near = subs16(all16(EVEN_BEYOND), load16(rows[dy] + x + dx) - base);
-                n += min16(near, all16(1));
-                below += near;
+                const u8v below =
+                    narrow(own + PLX_EVEN_STEP - load16(row + dx), own_next + PLX_EVEN_STEP - load16(row + LANES16 + dx));
+                const u8v near = subs8(all8(EVEN_BEYOND), below);
+                n += min8(near, all8(1));
+                sum += near;
+                if (dx == -1 || dx == 2 || dx == PLX_EVEN_REACH) {
+                    all += (u16v)sum;
+                    odd += (u16v)sum >> 8;
+                    sum = all8(0);
+                }
             }
         }
-        store16(count, n);
-        store16(total, EVEN_BEYOND * n - below);
-        store16(value, base);
-        for (int i = 0; i < LANES16; i++)
-            value[i] = (uint16_t)(value[i] + (int)((float)(2 * total[i] + count[i]) / (float)(2 * count[i])));
-        put(ret_row, x, width, load16(value) | (u16v)(load16(rows[0] + x) == PLX_EVEN_BEYOND));
+        u16v mean, mean_next;
+        const u16v n_odd = (u16v)n >> 8;
+        spread((u8v)(means((u16v)n - (n_odd << 8), all - (odd << 8)) | means(n_odd, odd) << 8), &mean, &mean_next);
+        put(ret_row, x, width, (own - PLX_EVEN_STEP + mean) | (u16v)(own == PLX_EVEN_BEYOND));
+        if (x + LANES16 < width)
+            put(ret_row, x + LANES16, width, (own_next - PLX_EVEN_STEP + mean_next) | (u16v)(own_next == PLX_EVEN_BEYOND));
     }
 }
 

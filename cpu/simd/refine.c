@@ -164,13 +164,13 @@ INLINE void exchange(u16v *v, int first, int end, int d)
             sort2(&v[i], &v[i + d]);
 }
 
-/* Merges the sorted V[FIRST] to V[MIDDLE - 1] and V[MIDDLE] to V[END - 1], MIDDLE being 8 or 16: Batcher's odd-even merge
- * (Knuth, The Art of Computer Programming, 5.3.4). What would lie before FIRST is the least, from END on the largest: it never
- * moves. */
+/* Merges the sorted V[FIRST] to V[MIDDLE - 1] and V[MIDDLE] to V[END - 1], MIDDLE being 8 or 16 and END at most twice that:
+ * Batcher's odd-even merge (Knuth, The Art of Computer Programming, 5.3.4). What would lie before FIRST is the least, from END
+ * on the largest: it never moves. */
 INLINE void merge(u16v *v, int first, int middle, int end)
 {
     UNROLL
-    for (int i = first; i < middle && i < end - middle; i++)
+    for (int i = first; i < end - middle; i++)
         sort2(&v[i], &v[i + middle]);
     if (middle > 8)
         exchange(v, first, end, 8);

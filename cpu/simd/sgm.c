@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semi-global matching of a row: penalties, matching costs, aggregation paths and disparity candidates. */
+#include <stdlib.h>
+
 #include "cpu/simd/simd.h"
 
 /* The table falls to its last value, so only what is larger is looked up. */
 void PLX_KERNEL(penalties)(const uint8_t *p2, const uint8_t *row, const uint8_t *before, int dx, int width, uint8_t *ret_p2)
 {
+    const uint8_t least = p2[PLX_P2_STEPS - 1];
     const int end = width - (dx > 0);
     int x = dx < 0;
 
     ret_p2[0] = ret_p2[width - 1] = 0;
+    if (p2[0] == least) {
+        memset(ret_p2 + x, least, (size_t)(end - x));
+        return;
+    }
 #ifdef lookup16
-    const uint8_t least = p2[PLX_P2_STEPS - 1];
     for (; x + LANES8 <= end; x += LANES8) {
         const u8v step = distance8(load8(row + x), load8(before + x + dx));
         u8v here = all8(least);
@@ -19,10 +25,8 @@ void PLX_KERNEL(penalties)(const uint8_t *p2, const uint8_t *row, const uint8_t 
         store8(ret_p2 + x, here);
     }
 #endif
-    for (; x < end; x++) {
-        const int a = row[x], b = before[x + dx];
-        ret_p2[x] = p2[a < b ? b - a : a - b];
-    }
+    for (; x < end; x++)
+        ret_p2[x] = p2[abs(row[x] - before[x + dx])];
 }
 
 /* Cost of a pixel at all disparities: a vector of partners at once, byte by byte of the census word. The pixel's own bytes and

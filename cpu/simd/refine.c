@@ -155,12 +155,13 @@ void PLX_KERNEL(median_3x3)(const uint16_t *const *rows, int width, uint16_t *re
     }
 }
 
-/* One step of a merge: compares elements D apart whose first one has bit D. */
+/* One step of a merge: compares elements D apart whose first one has bit D. Its 32 rounds are a constant, which Clang needs to
+ * unroll it. */
 INLINE void exchange(u16v *v, int first, int end, int d)
 {
     UNROLL
-    for (int i = first; i < end - d; i++)
-        if (i & d)
+    for (int i = 0; i < 32; i++)
+        if ((i & d) && i >= first && i < end - d)
             sort2(&v[i], &v[i + d]);
 }
 
@@ -246,9 +247,7 @@ INLINE u16v median_of_valid(const struct sorted *sorted, int i, u16v n)
             median = min16(median, max16(four[6 + 12 - k], all[16 + k - 1]));
         return median;
     }
-    UNROLL
-    for (int k = 0; k < 13; k++)
-        all[3 + k] = four[6 + k];
+    memcpy(&all[3], &four[6], 13 * sizeof all[0]);
     merge(all, 3, 16, 21);
     u16v median = all16(PLX_DISPARITY_INVALID);
     UNROLL

@@ -139,31 +139,22 @@ int plx_cpu_agree(struct plx_stages *self, const struct plx_image *strict, const
 
 /* Left-right check. */
 struct check_job {
+    const struct plx_kernels *kernels;
     const struct plx_image *left, *right, *grey, *disparity;
     const struct plx_match *match;
 };
 
-/* With an invalid outermost frame the right view's frame counts as disparity 0, as in libSGM. */
 static void check_row(void *argument, int y)
 {
     const struct check_job *job = argument;
-    const int width = job->left->width, rounding = job->match->lr_round ? PLX_DISPARITY_ONE / 2 : 0;
-    const int allowed = job->match->lr_max_diff;
-    const bool frame = job->match->invalid_border;
-    const uint16_t *left = plx_row(job->left, y), *right = plx_row(job->right, y);
-    const uint8_t *grey = plx_row(job->grey, y);
+    const int width = job->left->width, height = job->left->height;
     uint16_t *out = plx_row(job->disparity, y);
 
-    for (int x = 0; x < width; x++) {
-        const int d = (left[x] + rounding) / PLX_DISPARITY_ONE, partner = x - d;
-        bool keep = left[x] != PLX_DISPARITY_INVALID && grey[x] != 0;
-        if (keep && allowed >= 0 && partner >= 0)
-            keep = abs((partner == 0 && frame ? 0 : right[partner]) - d) <= allowed;
-        out[x] = keep ? left[x] : PLX_DISPARITY_INVALID;
-    }
-    if (frame) {
+    job->kernels->check(job->match, plx_row(job->left, y), plx_row(job->right, y), plx_row(job->grey, y), width, out);
+    if (job->match->invalid_border) {
+        const bool is_frame = y == 0 || y == height - 1;
         out[0] = out[width - 1] = PLX_DISPARITY_INVALID;
-        for (int x = 0; x < width && (y == 0 || y == job->left->height - 1); x++)
+        for (int x = 0; x < width && is_frame; x++)
             out[x] = PLX_DISPARITY_INVALID;
     }
 }
@@ -177,7 +168,7 @@ int plx_cpu_check(struct plx_stages *self, const struct plx_image *left, const s
     if (result < 0)
         return result;
 
-    struct check_job job = {left, right, left_grey, ret_disparity, match};
+    struct check_job job = {cpu->kernels, left, right, left_grey, ret_disparity, match};
     plx_pool_run_rows(cpu->pool, left->height, check_row, &job);
     return 0;
 }

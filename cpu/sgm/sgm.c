@@ -71,6 +71,7 @@ struct job {
     const struct plx_match *match;
     const struct plx_candidates *candidates;
     int width, height;
+    uint8_t p2[PLX_P2_STEPS];
     /* Rows that threads have taken, TAKEN_BITS for each sweep. One word, so that all takes have one order. */
     _Atomic(uint32_t) taken;
 };
@@ -182,6 +183,14 @@ static void publish(struct progress *row, int pixels, int width)
         syscall(SYS_futex, &row->done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
+static void tabulate_p2(const struct plx_match *match, uint8_t *ret_p2)
+{
+    for (int step = 0; step < PLX_P2_STEPS; step++) {
+        const int p2 = match->p2_scale > 0 ? match->p2 * match->p2_scale / (match->p2_scale + step) : match->p2;
+        ret_p2[step] = (uint8_t)(p2 > match->p2_min ? p2 : match->p2_min);
+    }
+}
+
 static void prepare_cost(const struct job *job, struct plx_sgm_row *row, int y)
 {
     const struct plx_match *match = job->match;
@@ -222,11 +231,11 @@ static void prepare_paths(const struct job *job, struct plx_sgm_row *row, int y,
         row->next[path] = job->scratch->state[sweep][path] + (ptrdiff_t)first * match->disparities;
         row->last[path] = row->next[path] - from * match->disparities;
     }
-    job->kernels->penalties(match, grey, grey, -step, job->width, row->p2[PLX_ALONG]);
-    job->kernels->penalties(match, grey, before, 0, job->width, row->p2[PLX_STRAIGHT]);
+    job->kernels->penalties(job->p2, grey, grey, -step, job->width, row->p2[PLX_ALONG]);
+    job->kernels->penalties(job->p2, grey, before, 0, job->width, row->p2[PLX_STRAIGHT]);
     if (match->paths == 8) {
-        job->kernels->penalties(match, grey, before, -step, job->width, row->p2[PLX_BEHIND]);
-        job->kernels->penalties(match, grey, before, step, job->width, row->p2[PLX_AHEAD]);
+        job->kernels->penalties(job->p2, grey, before, -step, job->width, row->p2[PLX_BEHIND]);
+        job->kernels->penalties(job->p2, grey, before, step, job->width, row->p2[PLX_AHEAD]);
     }
 }
 
@@ -370,6 +379,7 @@ int plx_cpu_sgm(struct plx_stages *self, const struct plx_features *left, const 
         .width = left_grey->width,
         .height = left_grey->height,
     };
+    tabulate_p2(match, job.p2);
     start_sweep(&job, DOWN);
     start_sweep(&job, UP);
     plx_pool_run(cpu->pool, cpu->sgm->threads, sweep_rows, &job);

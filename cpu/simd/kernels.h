@@ -28,9 +28,10 @@ struct plx_census_sample {
 
 #define PLX_BLOCK 32 /* columns that go through cost, aggregate and argmin together, in the first-level cache */
 #define PLX_MAX_PLANES 8
-#define PLX_GRADIENTS 2 /* horizontal, vertical */
-#define PLX_CHUNK 32    /* disparities that share 5 bits in a key of the right view */
-#define PLX_KEY_ROWS 4  /* neighbouring pixels write to different ones, so that no load waits for a store just made */
+#define PLX_GRADIENTS 2  /* horizontal, vertical */
+#define PLX_CHUNK 32     /* disparities that share 5 bits in a key of the right view */
+#define PLX_P2_STEPS 256 /* between two pixels */
+#define PLX_KEY_ROWS 4   /* neighbouring pixels write to different ones, so that no load waits for a store just made */
 
 /* The paths that come from where a sweep has been: along the row and from the row before, whose pixels behind, beside and
  * ahead of x are the three predecessors. A state is L(p, .) - min L(p, .), D bytes a pixel; the pixels -1 and WIDTH are 0. */
@@ -118,9 +119,9 @@ struct plx_kernels {
     void (*partners)(const struct plx_match *match, const uint8_t *src, int width, uint8_t before, uint8_t after,
                      uint8_t *ret_bytes);
 
-    /* sgm.c. P2 of the steps from the pixels DX columns beside, in row BEFORE, to those of ROW; 0 where a path starts */
-    void (*penalties)(const struct plx_match *match, const uint8_t *row, const uint8_t *before, int dx, int width,
-                      uint8_t *ret_p2);
+    /* sgm.c. P2 of the steps from the pixels DX columns beside, in row BEFORE, to those of ROW; 0 where a path starts. P2
+     * [PLX_P2_STEPS] tells it for each step and never rises */
+    void (*penalties)(const uint8_t *p2, const uint8_t *row, const uint8_t *before, int dx, int width, uint8_t *ret_p2);
     /* C of the COUNT pixels from X -> [count][disparities] */
     void (*cost)(const struct plx_sgm_row *row, int x, int count, uint8_t *ret_cost);
     /* one sweep's paths over the COUNT pixels from X, entered from the side where the sweep comes from; their costs -> sums */
@@ -136,6 +137,9 @@ struct plx_kernels {
     void (*median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row);
     /* local means of WIDTH pixels; ROWS[-3..3] are padded, PLX_EVEN_BEYOND where invalid, but not so RET_ROW */
     void (*even)(const uint16_t *const *rows, int width, uint16_t *ret_row);
+    /* left-right check, without the outermost frame; RET_ROW is not RIGHT */
+    void (*check)(const struct plx_match *match, const uint16_t *left, const uint16_t *right, const uint8_t *grey, int width,
+                  uint16_t *ret_row);
     void (*agree)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
                   uint16_t *ret_row);
     /* ROWS[-2..2] are padded rows of raw candidates, two apart; CHECKED, S1 (times S1_SCALE) and S2 are those of ROWS[0] */
@@ -173,6 +177,7 @@ PLX_DECLARE(disparities);
 PLX_DECLARE(median_3x3);
 PLX_DECLARE(median_valid_5x5);
 PLX_DECLARE(even);
+PLX_DECLARE(check);
 PLX_DECLARE(agree);
 PLX_DECLARE(confidence);
 PLX_DECLARE(cells);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From disparity candidates to disparities: uniqueness and subpixel position, the right view, medians and confidence. */
-#include <stdlib.h>
-
 #include <parallax/frame.h>
 
 #include "cpu/simd/simd.h"
+
+#define STRIP 256 /* columns of a row whose intermediate results stay in the first-level cache */
 
 /*
  * Shift of the candidate, 1/16 px, from S below, at and above it. Here a float quotient, correctly rounded, is cut down to the
@@ -68,6 +68,16 @@ INLINE u16v get(const uint16_t *row, int x, int width)
         return load16(row + x);
     memcpy(&v, row + x, (size_t)(width - x) * sizeof *row);
     return v;
+}
+
+/* The same of bytes, as words. */
+INLINE u16v get_bytes(const uint8_t *row, int x, int width)
+{
+    u8v_half v = {0};
+    if (x + LANES16 <= width)
+        return widen(row + x);
+    memcpy(&v, row + x, (size_t)(width - x));
+    return __builtin_convertvector(v, u16v);
 }
 
 /* The disparity with the least S, the smaller among equals. A key holds its last 5 bits: S << 5 | d & 31. Keys lie in the order
@@ -145,96 +155,219 @@ void PLX_KERNEL(median_3x3)(const uint16_t *const *rows, int width, uint16_t *re
     }
 }
 
-/* One step of Batcher's merge exchange: compares elements D apart whose first one has bit P as R has it. */
-INLINE void exchange25(u16v *v, int p, int r, int d)
+/* One step of a merge: compares elements D apart whose first one has bit D. Its 32 rounds are a constant, which Clang needs to
+ * unroll it. */
+INLINE void exchange(u16v *v, int first, int end, int d)
 {
     UNROLL
-    for (int i = 0; i < 25 - d; i++)
-        if ((i & p) == r)
+    for (int i = 0; i < 32; i++)
+        if ((i & d) && i >= first && i < end - d)
             sort2(&v[i], &v[i + d]);
 }
 
-/* Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2 M). */
-INLINE void sort25(u16v *v)
+/* Merges the sorted V[FIRST] to V[MIDDLE - 1] and V[MIDDLE] to V[END - 1], MIDDLE being 8 or 16 and END at most twice that:
+ * Batcher's odd-even merge (Knuth, The Art of Computer Programming, 5.3.4). What would lie before FIRST is the least, from END
+ * on the largest: it never moves. */
+INLINE void merge(u16v *v, int first, int middle, int end)
 {
-    exchange25(v, 16, 0, 16);
-    exchange25(v, 8, 0, 8);
-    exchange25(v, 8, 8, 8);
-    exchange25(v, 4, 0, 4);
-    exchange25(v, 4, 4, 12);
-    exchange25(v, 4, 4, 4);
-    exchange25(v, 2, 0, 2);
-    exchange25(v, 2, 2, 14);
-    exchange25(v, 2, 2, 6);
-    exchange25(v, 2, 2, 2);
-    exchange25(v, 1, 0, 1);
-    exchange25(v, 1, 1, 15);
-    exchange25(v, 1, 1, 7);
-    exchange25(v, 1, 1, 3);
-    exchange25(v, 1, 1, 1);
+    UNROLL
+    for (int i = first; i < end - middle; i++)
+        sort2(&v[i], &v[i + middle]);
+    if (middle > 8)
+        exchange(v, first, end, 8);
+    exchange(v, first, end, 4);
+    exchange(v, first, end, 2);
+    exchange(v, first, end, 1);
 }
 
-/* Invalid is the largest value, so the N valid ones of a sorted window come first. */
-void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row)
+INLINE void sort5(u16v *v)
 {
-    const u16v invalid = all16(0xFFFF);
+    sort2(&v[0], &v[1]);
+    sort3(&v[2], &v[3], &v[4]);
+    sort2(&v[1], &v[4]);
+    sort2(&v[0], &v[3]);
+    sort2(&v[0], &v[2]);
+    sort2(&v[1], &v[3]);
+    sort2(&v[1], &v[2]);
+}
 
-    for (int x = 0; x < width; x += LANES16) {
-        u16v v[25], n = all16(25);
+/* The columns of a strip's 5 x 5 windows, from two before it on. Windows share what is sorted once. */
+struct sorted {
+    uint16_t column[5][STRIP + 2 * LANES16], valid[STRIP + 2 * LANES16]; /* values, and how many are valid */
+    uint16_t pair[10][STRIP + 2 * LANES16];                              /* a column's and the next one's */
+};
+
+INLINE void sort_columns(const uint16_t *const *rows, int first, int count, struct sorted *ret_sorted)
+{
+    for (int i = 0; i < count + 4; i += LANES16) {
+        u16v v[5], valid = all16(5);
         UNROLL
-        for (int i = 0; i < 25; i++) {
-            v[i] = load16(rows[i / 5 - 2] + x + i % 5 - 2);
-            n += (u16v)(v[i] == invalid);
+        for (int k = 0; k < 5; k++) {
+            v[k] = load16(rows[k - 2] + first - 2 + i);
+            valid += (u16v)(v[k] == PLX_DISPARITY_INVALID);
         }
-        const u16v keep = (u16v)(v[12] != invalid) | (u16v)(n > 12);
-        sort25(v);
-        u16v median = invalid;
+        sort5(v);
         UNROLL
-        for (int i = 0; i < 13; i++)
-            median &= v[i] | ~(u16v)(n >> 1 == (uint16_t)i);
-        put(ret_row, x, width, median | ~keep);
+        for (int k = 0; k < 5; k++)
+            store16(&ret_sorted->column[k][i], v[k]);
+        store16(&ret_sorted->valid[i], valid);
+    }
+    for (int i = 0; i < count + 2; i += LANES16) {
+        u16v v[13];
+        UNROLL
+        for (int k = 0; k < 5; k++) {
+            v[3 + k] = load16(&ret_sorted->column[k][i]);
+            v[8 + k] = load16(&ret_sorted->column[k][i + 1]);
+        }
+        merge(v, 3, 8, 13);
+        UNROLL
+        for (int k = 0; k < 10; k++)
+            store16(&ret_sorted->pair[k][i], v[3 + k]);
     }
 }
 
-/*
- * A pixel's own value less PLX_EVEN_STEP is taken off, so that what counts is 0..80. Counted and added up is how much each lies
- * below EVEN_BEYOND, which is 0 for what does not count: no comparison. The float quotient, correctly rounded, is cut down to
- * the same integer as the exact one: it is below 81, and an exact one that is no integer is at least 1 / 98 away from the next.
- */
+/* Of the windows from I on. Invalid is the largest value, so the N valid ones of a sorted window come first. */
+INLINE u16v median_of_valid(const struct sorted *sorted, int i, u16v n)
+{
+    u16v four[26], all[21];
+
+    UNROLL
+    for (int k = 0; k < 10; k++) {
+        four[6 + k] = load16(&sorted->pair[k][i]);
+        four[16 + k] = load16(&sorted->pair[k][i + 2]);
+    }
+    merge(four, 6, 16, 26);
+    UNROLL
+    for (int k = 0; k < 5; k++)
+        all[16 + k] = load16(&sorted->column[k][i + 4]);
+    if (least16(n) == 25) { /* the 13th: at most K of the last column and 13 - K of the others lie below it */
+        u16v median = four[6 + 12];
+        UNROLL
+        for (int k = 1; k <= 5; k++)
+            median = min16(median, max16(four[6 + 12 - k], all[16 + k - 1]));
+        return median;
+    }
+    memcpy(&all[3], &four[6], 13 * sizeof all[0]);
+    merge(all, 3, 16, 21);
+    u16v median = all16(PLX_DISPARITY_INVALID);
+    UNROLL
+    for (int k = 0; k < 13; k++)
+        median &= all[3 + k] | ~(u16v)(n >> 1 == (uint16_t)k);
+    return median;
+}
+
+void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row)
+{
+    struct sorted sorted;
+
+    for (int first = 0; first < width; first += STRIP) {
+        const int count = width - first < STRIP ? width - first : STRIP;
+        sort_columns(rows, first, count, &sorted);
+        for (int i = 0; i < count; i += LANES16) {
+            u16v n = all16(0);
+            UNROLL
+            for (int k = 0; k < 5; k++)
+                n += load16(&sorted.valid[i + k]);
+            const u16v keep = (u16v)(load16(rows[0] + first + i) != PLX_DISPARITY_INVALID) | (u16v)(n > 12);
+            put(ret_row, first + i, width, median_of_valid(&sorted, i, n) | ~keep);
+        }
+    }
+}
+
 #define EVEN_BEYOND (2 * PLX_EVEN_STEP + 1)
 
+/* The means of what was counted, rounded, less the pixel's own value, plus PLX_EVEN_STEP. The float quotient, correctly
+ * rounded, is cut down to the same integer as the exact one: it is below 81, and an exact one that is no integer is at least 1
+ * / 98 away from the next. */
+INLINE u16v means(u16v n, u16v near)
+{
+    uint16_t total[LANES16], count[LANES16], mean[LANES16];
+
+    store16(total, 2 * near - n);
+    store16(count, 2 * n);
+    for (int i = 0; i < LANES16; i++)
+        mean[i] = (uint16_t)(int)((float)total[i] / (float)count[i]);
+    return load16(mean);
+}
+
+/*
+ * What counts is 0..80 below the pixel's own value plus PLX_EVEN_STEP. Counted and added up is how much that lies below
+ * EVEN_BEYOND, which is 0 for what does not count: no comparison. It is a byte, and three make less than 256. Sums of all are
+ * words, those of odd bytes by themselves.
+ */
 void PLX_KERNEL(even)(const uint16_t *const *rows, int width, uint16_t *ret_row)
 {
-    for (int x = 0; x < width; x += LANES16) {
-        const u16v base = load16(rows[0] + x) - PLX_EVEN_STEP;
-        u16v n = all16(0), below = all16(0);
-        uint16_t count[LANES16], total[LANES16], value[LANES16];
+    for (int x = 0; x < width; x += LANES8) {
+        const u16v own = load16(rows[0] + x), own_next = load16(rows[0] + x + LANES16);
+        u8v n = all8(0);
+        u16v all = all16(0), odd = all16(0);
 
         for (int dy = -PLX_EVEN_REACH; dy <= PLX_EVEN_REACH; dy++) {
+            const uint16_t *row = rows[dy] + x;
+            u8v sum = all8(0);
             UNROLL
             for (int dx = -PLX_EVEN_REACH; dx <= PLX_EVEN_REACH; dx++) {
-                const u16v near = subs16(all16(EVEN_BEYOND), load16(rows[dy] + x + dx) - base);
-                n += min16(near, all16(1));
-                below += near;
+                const u8v below =
+                    narrow(own + PLX_EVEN_STEP - load16(row + dx), own_next + PLX_EVEN_STEP - load16(row + LANES16 + dx));
+                const u8v near = subs8(all8(EVEN_BEYOND), below);
+                n += min8(near, all8(1));
+                sum += near;
+                if (dx == -1 || dx == 2 || dx == PLX_EVEN_REACH) {
+                    all += (u16v)sum;
+                    odd += (u16v)sum >> 8;
+                    sum = all8(0);
+                }
             }
         }
-        store16(count, n);
-        store16(total, EVEN_BEYOND * n - below);
-        store16(value, base);
-        for (int i = 0; i < LANES16; i++)
-            value[i] = (uint16_t)(value[i] + (int)((float)(2 * total[i] + count[i]) / (float)(2 * count[i])));
-        put(ret_row, x, width, load16(value) | (u16v)(load16(rows[0] + x) == PLX_EVEN_BEYOND));
+        u16v mean, mean_next;
+        const u16v n_odd = (u16v)n >> 8;
+        spread((u8v)(means((u16v)n - (n_odd << 8), all - (odd << 8)) | means(n_odd, odd) << 8), &mean, &mean_next);
+        put(ret_row, x, width, (own - PLX_EVEN_STEP + mean) | (u16v)(own == PLX_EVEN_BEYOND));
+        if (x + LANES16 < width)
+            put(ret_row, x + LANES16, width, (own_next - PLX_EVEN_STEP + mean_next) | (u16v)(own_next == PLX_EVEN_BEYOND));
+    }
+}
+
+/* Partners are found for a strip at once, so that no vector is loaded just after its words were stored one by one. One that
+ * would lie beside the image is taken as column 0 and not looked at. With an invalid outermost frame column 0 of the right view
+ * counts as disparity 0, as in libSGM. */
+void PLX_KERNEL(check)(const struct plx_match *match, const uint16_t *left, const uint16_t *right, const uint8_t *grey,
+                       int width, uint16_t *ret_row)
+{
+    const u16v invalid = all16(PLX_DISPARITY_INVALID), allowed = all16((uint16_t)match->lr_max_diff); /* -1: any */
+    const u16v up = all16(match->lr_round ? 1 : 0), frame = all16(match->invalid_border ? 0xFFFF : 0);
+    uint16_t partner[STRIP], found[STRIP];
+
+    for (int first = 0; first < width; first += STRIP) {
+        const int count = width - first < STRIP ? width - first : STRIP;
+        for (int i = 0; i < count; i += LANES16) {
+            const u16v value = get(left, first + i, width), d = (value >> 4) + (value >> 3 & up);
+            store16(partner + i, subs16(ramp() + (uint16_t)(first + i), d));
+        }
+        for (int i = 0; i < count; i++)
+            found[i] = right[partner[i]];
+        for (int i = 0; i < count; i += LANES16) {
+            const u16v value = get(left, first + i, width), d = (value >> 4) + (value >> 3 & up);
+            const u16v x = ramp() + (uint16_t)(first + i), there = load16(found + i) & ~((u16v)(x == d) & frame);
+            const u16v same = (u16v)(distance16(there, d) <= allowed) | (u16v)(x < d);
+            const u16v keep = same & (u16v)(value != invalid) & (u16v)(get_bytes(grey, first + i, width) != 0);
+            put(ret_row, first + i, width, value | ~keep);
+        }
     }
 }
 
 void PLX_KERNEL(agree)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
                        uint16_t *ret_row)
 {
-    for (int x = 0; x < width; x++) {
-        const int s = strict[x], d = dense[x], invalid = PLX_DISPARITY_INVALID, step = abs(s - d);
-        const int raw_step = abs(PLX_DISPARITY_ONE * raw[x] - d);
-        const int confirmed = s == invalid ? raw_step <= PLX_AGREE_RAW_STEP : step <= PLX_AGREE_STEP;
-        ret_row[x] = (uint16_t)(confirmed && d != invalid && grey[x] != 0 ? (s == invalid ? d : s) : invalid);
+    const u16v invalid = all16(PLX_DISPARITY_INVALID);
+
+    for (int x = 0; x < width; x += LANES16) {
+        const u16v s = get(strict, x, width), d = get(dense, x, width), candidate = get(raw, x, width) * PLX_DISPARITY_ONE;
+        const u16v lost = (u16v)(s == invalid), value = (s & ~lost) | (d & lost);
+        const u16v same = (u16v)(distance16(s, d) <= PLX_AGREE_STEP),
+                   near = (u16v)(distance16(candidate, d) <= PLX_AGREE_RAW_STEP);
+        const u16v keep = ((same & ~lost) | (near & lost)) & (u16v)(d != invalid) & (u16v)(get_bytes(grey, x, width) != 0);
+        put(ret_row, x, width, value | ~keep);
     }
 }
 

@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semi-global matching of a row: penalties, matching costs, aggregation paths and disparity candidates. */
+#include <stdlib.h>
+
 #include "cpu/simd/simd.h"
 
-/*
- * The float quotient, correctly rounded, is cut down to the same integer as the exact one: it is at most 120, and an exact one
- * that is no integer is at least 1 / 65790 away from the next.
- */
-void PLX_KERNEL(penalties)(const struct plx_match *match, const uint8_t *row, const uint8_t *before, int dx, int width,
-                           uint8_t *ret_p2)
+/* The table falls to its last value, so only what is larger is looked up. */
+void PLX_KERNEL(penalties)(const uint8_t *p2, const uint8_t *row, const uint8_t *before, int dx, int width, uint8_t *ret_p2)
 {
-    const int least = match->p2_min, scale = match->p2_scale, first = dx < 0 ? 1 : 0, end = width - (dx > 0);
-    const float product = (float)(match->p2 * scale);
+    const uint8_t least = p2[PLX_P2_STEPS - 1];
+    const int end = width - (dx > 0);
+    int x = dx < 0;
 
     ret_p2[0] = ret_p2[width - 1] = 0;
-    if (scale == 0) {
-        memset(ret_p2 + first, match->p2, (size_t)(end - first));
+    if (p2[0] == least) {
+        memset(ret_p2 + x, least, (size_t)(end - x));
         return;
     }
-    for (int x = first; x < end; x++) {
-        const int a = row[x], b = before[x + dx], step = a < b ? b - a : a - b, p2 = (int)(product / (float)(scale + step));
-        ret_p2[x] = (uint8_t)(p2 > least ? p2 : least);
+#ifdef lookup16
+    for (; x + LANES8 <= end; x += LANES8) {
+        const u8v step = distance8(load8(row + x), load8(before + x + dx));
+        u8v here = all8(least);
+        for (int k = 0; k < PLX_P2_STEPS && p2[k] > least; k += 16)
+            here = max8(here, lookup16(p2 + k, step - (uint8_t)k));
+        store8(ret_p2 + x, here);
     }
+#endif
+    for (; x < end; x++)
+        ret_p2[x] = p2[abs(row[x] - before[x + dx])];
 }
 
 /* Cost of a pixel at all disparities: a vector of partners at once, byte by byte of the census word. The pixel's own bytes and
@@ -179,14 +185,6 @@ void PLX_KERNEL(aggregate)(const struct plx_sgm_row *row, int x, int count, cons
 /* Zeros but for three words in the middle: read from MIDDLE - d on, it hides d - 1, d and d + 1. */
 #define MIDDLE 256
 static const uint16_t hide[MIDDLE + 256 + 64] = {[MIDDLE - 1] = 0xFFFF, [MIDDLE] = 0xFFFF, [MIDDLE + 1] = 0xFFFF};
-
-INLINE u16v ramp(void)
-{
-    u16v v = {0};
-    for (int i = 0; i < LANES16; i++)
-        v[i] = (uint16_t)i;
-    return v;
-}
 
 /* S = paths C + (L - C of all paths) */
 INLINE u16v total(const uint8_t *cost, const uint8_t *a, const uint8_t *b, int disparities, int shift)

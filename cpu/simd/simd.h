@@ -75,7 +75,7 @@ INLINE u16v all16(uint16_t value)
 }
 
 /*
- * min8, max8, adds8 (saturating), min16, max16, subs16 (saturating)
+ * min8, max8, adds8 (saturating), subs8 (saturating), min16, max16, subs16 (saturating)
  * distance8(a, b)    |a - b|
  * popcount8          bits of each byte
  * popcount4          the same of bytes below 16
@@ -84,6 +84,9 @@ INLINE u16v all16(uint16_t value)
  * least8(v)          the smallest byte in all lanes
  * least16(v)         the smallest word
  * widen(p)           LANES16 bytes at P as words
+ * narrow(v, w)       words as bytes, in an order that spread undoes; words above 127 become bytes above 126
+ * spread(b, p, q)    bytes as words *P and *Q
+ * lookup16(t, v)     T[v] for bytes V below 16, else 0; only where there is an instruction for it
  * store_words(p, v, n) stores LANES8 words of N bytes, 4 or 8, at P: byte k of all is V[k]
  * stream8(p, v)      stores V at P, which is aligned, past the caches, where that is possible
  * order_stream()     after it, what was streamed is stored before what comes next
@@ -107,6 +110,7 @@ INLINE __m128i least8_of_32(__m256i v)
 BINARY(u8v, min8, _mm512_min_epu8, __m512i)
 BINARY(u8v, max8, _mm512_max_epu8, __m512i)
 BINARY(u8v, adds8, _mm512_adds_epu8, __m512i)
+BINARY(u8v, subs8, _mm512_subs_epu8, __m512i)
 BINARY(u16v, min16, _mm512_min_epu16, __m512i)
 BINARY(u16v, max16, _mm512_max_epu16, __m512i)
 BINARY(u16v, subs16, _mm512_subs_epu16, __m512i)
@@ -146,6 +150,24 @@ INLINE unsigned least16(u16v v)
     return (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(b)) & 0xFFFF;
 }
 
+INLINE u8v narrow(u16v v, u16v w)
+{
+    return (u8v)_mm512_packs_epi16((__m512i)v, (__m512i)w);
+}
+
+INLINE void spread(u8v bytes, u16v *ret_v, u16v *ret_w)
+{
+    *ret_v = (u16v)_mm512_unpacklo_epi8((__m512i)bytes, _mm512_setzero_si512());
+    *ret_w = (u16v)_mm512_unpackhi_epi8((__m512i)bytes, _mm512_setzero_si512());
+}
+
+#    define lookup16 lookup16
+INLINE u8v lookup16(const uint8_t *table, u8v index)
+{
+    const __m512i values = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i_u *)(const void *)table));
+    return (u8v)_mm512_shuffle_epi8(values, _mm512_adds_epu8((__m512i)index, _mm512_set1_epi8(0x70))); /* 16 sets bit 7 */
+}
+
 INLINE u16v widen(const uint8_t *from)
 {
     return (u16v)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i_u *)(const void *)from));
@@ -156,6 +178,7 @@ INLINE u16v widen(const uint8_t *from)
 BINARY(u8v, min8, _mm256_min_epu8, __m256i)
 BINARY(u8v, max8, _mm256_max_epu8, __m256i)
 BINARY(u8v, adds8, _mm256_adds_epu8, __m256i)
+BINARY(u8v, subs8, _mm256_subs_epu8, __m256i)
 BINARY(u16v, min16, _mm256_min_epu16, __m256i)
 BINARY(u16v, max16, _mm256_max_epu16, __m256i)
 BINARY(u16v, subs16, _mm256_subs_epu16, __m256i)
@@ -202,6 +225,24 @@ INLINE unsigned least16(u16v v)
     return (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(a)) & 0xFFFF;
 }
 
+INLINE u8v narrow(u16v v, u16v w)
+{
+    return (u8v)_mm256_packs_epi16((__m256i)v, (__m256i)w);
+}
+
+INLINE void spread(u8v bytes, u16v *ret_v, u16v *ret_w)
+{
+    *ret_v = (u16v)_mm256_unpacklo_epi8((__m256i)bytes, _mm256_setzero_si256());
+    *ret_w = (u16v)_mm256_unpackhi_epi8((__m256i)bytes, _mm256_setzero_si256());
+}
+
+#    define lookup16 lookup16
+INLINE u8v lookup16(const uint8_t *table, u8v index)
+{
+    const __m256i values = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)(const void *)table));
+    return (u8v)_mm256_shuffle_epi8(values, _mm256_adds_epu8((__m256i)index, _mm256_set1_epi8(0x70))); /* 16 sets bit 7 */
+}
+
 INLINE u16v widen(const uint8_t *from)
 {
     return (u16v)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i_u *)(const void *)from));
@@ -212,6 +253,7 @@ INLINE u16v widen(const uint8_t *from)
 BINARY(u8v, min8, vminq_u8, uint8x16_t)
 BINARY(u8v, max8, vmaxq_u8, uint8x16_t)
 BINARY(u8v, adds8, vqaddq_u8, uint8x16_t)
+BINARY(u8v, subs8, vqsubq_u8, uint8x16_t)
 BINARY(u16v, min16, vminq_u16, uint16x8_t)
 BINARY(u16v, max16, vmaxq_u16, uint16x8_t)
 BINARY(u16v, subs16, vqsubq_u16, uint16x8_t)
@@ -261,6 +303,23 @@ INLINE void store_words(uint8_t *to, const u8v *byte, int word_bytes)
         vst4q_u8(to, (uint8x16x4_t){{(uint8x16_t)byte[0], (uint8x16_t)byte[1], (uint8x16_t)byte[2], (uint8x16_t)byte[3]}});
 }
 
+INLINE u8v narrow(u16v v, u16v w)
+{
+    return (u8v)vqmovn_high_u16(vqmovn_u16((uint16x8_t)v), (uint16x8_t)w);
+}
+
+INLINE void spread(u8v bytes, u16v *ret_v, u16v *ret_w)
+{
+    *ret_v = (u16v)vmovl_u8(vget_low_u8((uint8x16_t)bytes));
+    *ret_w = (u16v)vmovl_high_u8((uint8x16_t)bytes);
+}
+
+#    define lookup16 lookup16
+INLINE u8v lookup16(const uint8_t *table, u8v index)
+{
+    return (u8v)vqtbl1q_u8(vld1q_u8(table), (uint8x16_t)index);
+}
+
 INLINE u16v widen(const uint8_t *from)
 {
     return (u16v)vmovl_u8(vld1_u8(from));
@@ -288,6 +347,11 @@ INLINE u8v adds8(u8v a, u8v b)
 {
     u8v sum = a + b;
     return sum | (u8v)(sum < a);
+}
+
+INLINE u8v subs8(u8v a, u8v b)
+{
+    return (a - b) & (u8v)(a > b);
 }
 
 INLINE u16v min16(u16v a, u16v b)
@@ -351,8 +415,40 @@ INLINE u16v widen(const uint8_t *from)
     return __builtin_convertvector(half, u16v);
 }
 
+INLINE u8v narrow(u16v v, u16v w)
+{
+    const u16v most = all16(127), both[2] = {v | (u16v)(v > most), w | (u16v)(w > most)};
+    uint16_t words[LANES8];
+    uint8_t bytes[LANES8];
+    memcpy(words, both, sizeof words);
+    EACH(LANES8) bytes[i] = (uint8_t)words[i];
+    return load8(bytes);
+}
+
+INLINE void spread(u8v bytes, u16v *ret_v, u16v *ret_w)
+{
+    uint8_t both[LANES8];
+    store8(both, bytes);
+    *ret_v = widen(both);
+    *ret_w = widen(both + LANES16);
+}
+
 #    undef EACH
 #endif
+
+/* 0, 1, 2 ... */
+INLINE u16v ramp(void)
+{
+    u16v v = {0};
+    for (int i = 0; i < LANES16; i++)
+        v[i] = (uint16_t)i;
+    return v;
+}
+
+INLINE u16v distance16(u16v a, u16v b)
+{
+    return max16(a, b) - min16(a, b);
+}
 
 #ifndef popcount4
 #    define popcount4 popcount8

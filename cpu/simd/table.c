@@ -19,6 +19,7 @@ const struct plx_kernels PLX_KERNEL(kernels) = {
     .median_3x3 = PLX_KERNEL(median_3x3),
     .median_valid_5x5 = PLX_KERNEL(median_valid_5x5),
     .even = PLX_KERNEL(even),
+    .check = PLX_KERNEL(check),
     .agree = PLX_KERNEL(agree),
     .confidence = PLX_KERNEL(confidence),
     .cells = PLX_KERNEL(cells),

@@ -143,7 +143,7 @@ static __device__ __forceinline__ void aggregate_half_in_registers(register_walk
                                                                    line_penalties<D, ADAPTIVE_P2> &p2, int steps,
                                                                    const plx_neighbours<D / 16> &neighbours)
 {
-    constexpr int BATCH = p2.BATCH;
+    constexpr int BATCH = line_penalties<D, ADAPTIVE_P2>::BATCH;
     for (int t = 0; t < steps;) {
         const int next_subtraction = min(steps, t + STEPS_BETWEEN_SUBTRACTIONS);
 #pragma unroll 1

@@ -185,20 +185,21 @@ static void fill_row(void *argument, int y)
     const uint16_t *src = plx_row(job->src, y);
     uint16_t *dst = plx_row(job->dst, y);
     uint8_t *filled = plx_row(job->filled, y);
-    uint16_t before = PLX_DISPARITY_INVALID; /* the last valid value; invalid is larger than any */
 
-    for (int x = 0; x < width;) {
-        int end = x;
+    memcpy(dst, src, (size_t)width * sizeof *dst);
+    memset(filled, 0, (size_t)width);
+    for (int begin = 0, end; begin < width; begin = end + 1) {
+        end = begin;
         while (end < width && src[end] == PLX_DISPARITY_INVALID)
             end++;
+        if (end == begin)
+            continue;
+        /* invalid is larger than any valid disparity */
+        const uint16_t before = begin > 0 ? src[begin - 1] : PLX_DISPARITY_INVALID;
         const uint16_t after = end < width ? src[end] : PLX_DISPARITY_INVALID, value = before < after ? before : after;
-        for (; x < end; x++) {
+        for (int x = begin; x < end; x++) {
             dst[x] = value;
             filled[x] = value != PLX_DISPARITY_INVALID;
-        }
-        for (; x < width && src[x] != PLX_DISPARITY_INVALID; x++) {
-            dst[x] = before = src[x];
-            filled[x] = 0;
         }
     }
 }
@@ -224,18 +225,30 @@ struct confidence_job {
     int s1_scale; /* so that four paths count as eight */
 };
 
+/* Row Y, clamped, of SRC, whose values are bytes, as in padded_row. */
+static void padded_bytes(const struct plx_image *src, int y, uint8_t *line)
+{
+    const int last = src->height - 1, width = src->width;
+    const uint16_t *row = plx_row(src, y < 0 ? 0 : y > last ? last : y);
+
+    for (int x = 0; x < width; x++)
+        line[PLX_PAD + x] = (uint8_t)row[x];
+    memset(line, line[PLX_PAD], PLX_PAD);
+    memset(line + PLX_PAD + width, line[PLX_PAD + width - 1], PLX_PAD);
+}
+
 static void confidence_band(void *argument, int first, int last)
 {
     const struct confidence_job *job = argument;
     const struct plx_candidates *candidates = job->candidates;
-    uint16_t lines[CONFIDENCE_ROWS][PLX_PADDED(PLX_MAX_SIDE)];
+    uint8_t lines[CONFIDENCE_ROWS][PLX_PADDED(PLX_MAX_SIDE)];
 
     for (int y = first - CONFIDENCE_REACH; y < last + CONFIDENCE_REACH; y++) {
-        padded_row(&candidates->raw, y, lines[(y + CONFIDENCE_ROWS) % CONFIDENCE_ROWS]);
+        padded_bytes(&candidates->raw, y, lines[(y + CONFIDENCE_ROWS) % CONFIDENCE_ROWS]);
         const int middle = y - CONFIDENCE_REACH;
         if (middle < first)
             continue;
-        const uint16_t *rows[CONFIDENCE_REACH + 1];
+        const uint8_t *rows[CONFIDENCE_REACH + 1];
         for (int i = 0; i <= CONFIDENCE_REACH; i++)
             rows[i] = lines[(middle - CONFIDENCE_REACH + 2 * i + CONFIDENCE_ROWS) % CONFIDENCE_ROWS] + PLX_PAD;
         job->kernels->confidence(rows + CONFIDENCE_REACH / 2, plx_row(job->checked, middle), plx_row(&candidates->s1, middle),

@@ -143,7 +143,7 @@ struct plx_kernels {
     void (*agree)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
                   uint16_t *ret_row);
     /* ROWS[-2..2] are padded rows of raw candidates, two apart; CHECKED, S1 (times S1_SCALE) and S2 are those of ROWS[0] */
-    void (*confidence)(const uint16_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
+    void (*confidence)(const uint8_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
                        const uint16_t *s2, int width, uint8_t *ret_row);
 
     /* columns.c. Values of a row of cells from two rows of disparities, SECOND NULL below the image; SCRATCH: PLX_CELL_SCRATCH

@@ -383,29 +383,41 @@ INLINE uint16_t value(int agree, int s1, int s2, int scale, int holds)
     return (uint16_t)(all < 255 ? all : 255);
 }
 
-void PLX_KERNEL(confidence)(const uint16_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
+/* Of LANES16 pixels, of whose neighbours AGREE agree. */
+INLINE u8v_half confidence(u16v agree, u16v checked, u16v s1, int s1_scale, u16v s2)
+{
+    uint16_t count[LANES16], strict[LANES16], least[LANES16], second[LANES16], all[LANES16];
+
+    store16(count, agree);
+    store16(strict, checked);
+    store16(least, s1);
+    store16(second, s2);
+    for (int i = 0; i < LANES16; i++)
+        all[i] = value(count[i], least[i], second[i], s1_scale, strict[i] != PLX_DISPARITY_INVALID);
+    return __builtin_convertvector(load16(all), u8v_half);
+}
+
+void PLX_KERNEL(confidence)(const uint8_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
                             const uint16_t *s2, int width, uint8_t *ret_row)
 {
-    for (int x = 0; x < width; x += LANES16) {
-        const u16v near = load16(rows[0] + x) - 1; /* d - 1, d and d + 1 agree */
-        uint16_t agree[LANES16], least[LANES16], second[LANES16], strict[LANES16], confidence[LANES16];
-        u16v sum = all16(0);
+    for (int first = 0; first < width; first += LANES8) {
+        const u8v own = load8(rows[0] + first), least = subs8(own, all8(1)), most = adds8(own, all8(1)); /* that agree */
+        uint8_t agree[LANES8];
+        u8v sum = all8(0);
 
         UNROLL
         for (int dy = -2; dy <= 2; dy++)
             UNROLL
-        for (int dx = -4; dx <= 4; dx += 2)
-            sum -= (u16v)(load16(rows[dy] + x + dx) - near <= 2); /* true is all ones */
-        store16(agree, sum);
-        store16(least, get(s1, x, width));
-        store16(second, get(s2, x, width));
-        store16(strict, get(checked, x, width));
-        for (int i = 0; i < LANES16; i++)
-            confidence[i] = value(agree[i], least[i], second[i], s1_scale, strict[i] != PLX_DISPARITY_INVALID);
-        const u8v_half bytes = __builtin_convertvector(load16(confidence), u8v_half);
-        if (x + LANES16 <= width)
-            memcpy(ret_row + x, &bytes, sizeof bytes);
-        else
-            memcpy(ret_row + x, &bytes, (size_t)(width - x));
+        for (int dx = -4; dx <= 4; dx += 2) {
+            const u8v d = load8(rows[dy] + first + dx);
+            sum -= (u8v)(min8(max8(d, least), most) == d); /* true is all ones */
+        }
+        store8(agree, sum);
+        for (int i = 0; i < LANES8 && first + i < width; i += LANES16) {
+            const int x = first + i;
+            const u8v_half bytes =
+                confidence(widen(agree + i), get(checked, x, width), get(s1, x, width), s1_scale, get(s2, x, width));
+            memcpy(ret_row + x, &bytes, (size_t)(x + LANES16 <= width ? LANES16 : width - x));
+        }
     }
 }

@@ -43,7 +43,7 @@ FNR == 1 {file++}
 {count[file, $1] += $2}
 END {
     printf "%-18s %10s %10s %10s %12s\n", "", "AVX2", "NEON", "NEON/AVX2", "per vector"
-    n = split("cost aggregate argmin disparities census smooth gradients split penalties partners median_3x3 median_valid_5x5 even agree confidence", names)
+    n = split("cost aggregate argmin disparities census smooth gradients split penalties partners median_3x3 median_valid_5x5 even check agree confidence", names)
     for (i = 1; i <= n; i++) {
         unit = pixels * (i <= 3 ? disparities : 1)
         a = count[1, names[i]]; b = count[2, names[i]]

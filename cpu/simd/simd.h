@@ -417,10 +417,11 @@ INLINE u16v widen(const uint8_t *from)
 
 INLINE u8v narrow(u16v v, u16v w)
 {
-    const u16v most = all16(127), both[2] = {v | (u16v)(v > most), w | (u16v)(w > most)};
+    const u16v most = all16(127);
     uint16_t words[LANES8];
     uint8_t bytes[LANES8];
-    memcpy(words, both, sizeof words);
+    store16(words, v | (u16v)(v > most));
+    store16(words + LANES16, w | (u16v)(w > most));
     EACH(LANES8) bytes[i] = (uint8_t)words[i];
     return load8(bytes);
 }

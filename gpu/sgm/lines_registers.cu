@@ -16,6 +16,7 @@ template <int D, bool ADAPTIVE_P2> struct register_config {
  * that come BATCH to 2 BATCH later, also beyond the end of the line, and broadcasts it in time. */
 template <int D, bool ADAPTIVE_P2> struct line_penalties {
     static constexpr int BATCH = ADAPTIVE_P2 && D > 64 ? 8 : 4;
+    static_assert(2 * BATCH <= PLX_OVERRUN_ROWS, "loads beyond the room around the penalties");
 
     const uint8_t *at; /* of the step to load next: on its lower, or right, pixel; the orientation's byte */
     uint32_t now, next;
@@ -196,6 +197,7 @@ static __global__ void __launch_bounds__(WARP, register_config<D, ADAPTIVE_P2>::
 #pragma unroll
     for (int i = 0; i < walker.SUMS_PREFETCHED; i++)
         walker.prefetch_other(walker.other_sums[i]);
+    /* what would be loaded next is two batches after the one in which the first half ended */
     p2.start(own.pixels - half - half / p2.BATCH * p2.BATCH - 2 * p2.BATCH, walker.stride());
     aggregate_half_in_registers<true>(walker, p1, p2, half, neighbours);
 }

@@ -59,6 +59,14 @@ int plx_census_bits(enum plx_census_kind kind)
     return bits[kind];
 }
 
+void plx_match_p2(const struct plx_match *match, uint8_t ret_p2[PLX_P2_STEPS])
+{
+    for (int step = 0; step < PLX_P2_STEPS; step++) {
+        const int p2 = match->p2_scale > 0 ? match->p2 * match->p2_scale / (match->p2_scale + step) : match->p2;
+        ret_p2[step] = (uint8_t)(p2 > match->p2_min ? p2 : match->p2_min);
+    }
+}
+
 #define FIELD(field) #field, offsetof(struct plx_match, field)
 
 /* The ranges keep every path's L = C + min(..., P2) in 8 bits: C <= 62 + 32 + 16, P2 <= 120; and two opposite L - C in one

@@ -4,6 +4,7 @@
 #define PLX_CORE_PIPELINE_MATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/pipeline/parameters.h"
 
@@ -54,6 +55,11 @@ void plx_match_classic(struct plx_match *ret_match);
 
 /* Bits of the census word. */
 int plx_census_bits(enum plx_census_kind kind);
+
+#define PLX_P2_STEPS 256 /* of brightness between two pixels */
+
+/* P2 of every step. It never rises with the step. */
+void plx_match_p2(const struct plx_match *match, uint8_t ret_p2[PLX_P2_STEPS]);
 
 /* The ranges of a match's fields. They keep every sum L in 8 bits. */
 extern const struct plx_parameters plx_match_parameters;

@@ -183,14 +183,6 @@ static void publish(struct progress *row, int pixels, int width)
         syscall(SYS_futex, &row->done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-static void tabulate_p2(const struct plx_match *match, uint8_t *ret_p2)
-{
-    for (int step = 0; step < PLX_P2_STEPS; step++) {
-        const int p2 = match->p2_scale > 0 ? match->p2 * match->p2_scale / (match->p2_scale + step) : match->p2;
-        ret_p2[step] = (uint8_t)(p2 > match->p2_min ? p2 : match->p2_min);
-    }
-}
-
 static void prepare_cost(const struct job *job, struct plx_sgm_row *row, int y)
 {
     const struct plx_match *match = job->match;
@@ -379,7 +371,7 @@ int plx_cpu_sgm(struct plx_stages *self, const struct plx_features *left, const 
         .width = left_grey->width,
         .height = left_grey->height,
     };
-    tabulate_p2(match, job.p2);
+    plx_match_p2(match, job.p2);
     start_sweep(&job, DOWN);
     start_sweep(&job, UP);
     plx_pool_run(cpu->pool, cpu->sgm->threads, sweep_rows, &job);

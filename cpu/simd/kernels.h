@@ -30,7 +30,6 @@ struct plx_census_sample {
 #define PLX_MAX_PLANES 8
 #define PLX_GRADIENTS 2  /* horizontal, vertical */
 #define PLX_CHUNK 32     /* disparities that share 5 bits in a key of the right view */
-#define PLX_P2_STEPS 256 /* between two pixels */
 #define PLX_KEY_ROWS 4   /* neighbouring pixels write to different ones, so that no load waits for a store just made */
 
 /* The paths that come from where a sweep has been: along the row and from the row before, whose pixels behind, beside and

@@ -95,7 +95,7 @@ int plx_sgm_cost(const struct plx_sgm_job *job)
 struct penalty_args {
     plx_view<const uint8_t> grey;
     uint32_t *penalty, *penalty_upwards;
-    uint32_t p2[64]; /* 256 bytes, by absolute difference of brightness */
+    uint32_t p2[PLX_P2_STEPS / 4]; /* a byte of each step */
 };
 
 /* P2 of the steps between a pixel of brightness HERE and its neighbours, one byte for each orientation. */
@@ -109,7 +109,7 @@ static __device__ __forceinline__ uint32_t p2_of(const uint8_t *p2, int here, in
  * there is no step the byte is of no meaning. */
 static __global__ void __launch_bounds__(PENALTY_X *PENALTY_Y) penalty_kernel(const __grid_constant__ penalty_args a)
 {
-    __shared__ uint32_t words[64];
+    __shared__ uint32_t words[PLX_P2_STEPS / 4];
     const uint8_t *p2 = (const uint8_t *)words;
     const int x = blockIdx.x * PENALTY_X + threadIdx.x, y = (blockIdx.y * PENALTY_Y + threadIdx.y) * PENALTY_ROWS;
     const int width = a.grey.width, height = a.grey.height, left = max(x - 1, 0), right = min(x + 1, width - 1);
@@ -137,17 +137,13 @@ static __global__ void __launch_bounds__(PENALTY_X *PENALTY_Y) penalty_kernel(co
 
 int plx_sgm_penalty(const struct plx_sgm_job *job, bool both_sweeps)
 {
-    const struct plx_match *match = job->match;
     struct penalty_args args = {plx_view_of<const uint8_t>(job->grey),
                                 job->gpu->sgm->penalty,
                                 both_sweeps ? job->gpu->sgm->penalty_upwards : NULL,
                                 {0}};
     const dim3 block(PENALTY_X, PENALTY_Y), grid = plx_grid(job->width, job->height, dim3(PENALTY_X, PENALTY_Y * PENALTY_ROWS));
 
-    for (int step = 0; step < 256; step++) {
-        const int p2 = match->p2 * match->p2_scale / (match->p2_scale + step);
-        ((uint8_t *)args.p2)[step] = (uint8_t)(p2 < match->p2_min ? match->p2_min : p2);
-    }
+    plx_match_p2(job->match, (uint8_t *)args.p2);
     return PLX_LAUNCH(job->gpu, penalty_kernel, grid, block, args);
 }
 

@@ -28,9 +28,9 @@ struct plx_census_sample {
 
 #define PLX_BLOCK 32 /* columns that go through cost, aggregate and argmin together, in the first-level cache */
 #define PLX_MAX_PLANES 8
-#define PLX_GRADIENTS 2  /* horizontal, vertical */
-#define PLX_CHUNK 32     /* disparities that share 5 bits in a key of the right view */
-#define PLX_KEY_ROWS 4   /* neighbouring pixels write to different ones, so that no load waits for a store just made */
+#define PLX_GRADIENTS 2 /* horizontal, vertical */
+#define PLX_CHUNK 32    /* disparities that share 5 bits in a key of the right view */
+#define PLX_KEY_ROWS 4  /* neighbouring pixels write to different ones, so that no load waits for a store just made */
 
 /* The paths that come from where a sweep has been: along the row and from the row before, whose pixels behind, beside and
  * ahead of x are the three predecessors. A state is L(p, .) - min L(p, .), D bytes a pixel; the pixels -1 and WIDTH are 0. */

@@ -71,6 +71,22 @@ static __device__ __forceinline__ uint32_t plx_broadcast2(uint32_t value)
     return value << 16 | value;
 }
 
+/* The bits of all disparities of FOUR pixels, those of invalid ones (bit 15) left out: one more PRMT replicates that bit. */
+static __device__ __forceinline__ uint32_t plx_valid_bits(uint2 four)
+{
+    uint32_t invalid_x, invalid_y;
+    asm("prmt.b32 %0, %1, 0, 0xBB99;" : "=r"(invalid_x) : "r"(four.x));
+    asm("prmt.b32 %0, %1, 0, 0xBB99;" : "=r"(invalid_y) : "r"(four.y));
+    return (four.x & ~invalid_x) | (four.y & ~invalid_y);
+}
+
+/* True if a number with one of these bits is above 0x7FF. Smaller ones, and 0x800, are the bits of half floats that are the
+ * number * 2^-24: additions of half floats are exact. */
+static __device__ __forceinline__ bool plx_exceeds_half(uint32_t bits)
+{
+    return (bits & 0xF800F800u) != 0;
+}
+
 /* a * b + c on another pipe than additions. Assembly: the compiler would turn it into shifts. */
 static __device__ __forceinline__ uint32_t plx_mad(uint32_t a, uint32_t b, uint32_t c)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filters of disparity: the medians over a window with clamped coordinates, and the blend with the frame before. */
-#include <cuda_fp16.h>
-
 #include "gpu/device/access.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
@@ -110,22 +108,12 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 #define INVALID_2 0x48004800u /* in the tile: BEYOND + 0x800, which either way makes its own of; 8 as a half float */
 #define NARROW_2 0x08000800u
 
-static __device__ __forceinline__ __half2 as_half2(uint32_t pair)
-{
-    return *(const __half2 *)&pair;
-}
-
-static __device__ __forceinline__ uint32_t bits_of(__half2 pair)
-{
-    return *(const uint32_t *)&pair;
-}
-
 /* As order_2: what A has more than B moves to B. */
 static __device__ __forceinline__ void order_narrow(uint32_t &a, uint32_t &b)
 {
-    const __half2 more = __hsub2_sat(as_half2(a), as_half2(b));
-    a = bits_of(__hsub2(as_half2(a), more));
-    b = bits_of(__hadd2(as_half2(b), more));
+    const __half2 more = __hsub2_sat(plx_as_half2(a), plx_as_half2(b));
+    a = plx_bits_of(__hsub2(plx_as_half2(a), more));
+    b = plx_bits_of(__hadd2(plx_as_half2(b), more));
 }
 
 /* Exchange number INDEX of a row of exchanges. Before 8.0 a minimum of integers takes several instructions. */
@@ -175,7 +163,7 @@ template <bool NARROW> struct window {
 #pragma unroll
         for (int i = 0; i < count; i++) {
             const uint32_t beyond = v[i] & (NARROW ? NARROW_2 : BEYOND_2);
-            invalid = __hadd2(invalid, as_half2(NARROW ? v[i] : beyond));
+            invalid = __hadd2(invalid, plx_as_half2(NARROW ? v[i] : beyond));
             v[i] &= ~lost;
             lost ^= beyond;
         }
@@ -184,7 +172,7 @@ template <bool NARROW> struct window {
     /* All ones where more than 12 pixels are invalid and CENTRE, as in the tile, is one of them: 8 * 32 exceeds any sum. */
     __device__ __forceinline__ uint32_t rejects(uint32_t centre) const
     {
-        const __half2 sum = __hfma2(as_half2(centre), __float2half2_rn(32), invalid);
+        const __half2 sum = __hfma2(plx_as_half2(centre), __float2half2_rn(32), invalid);
         return __hgt2_mask(sum, __float2half2_rn(8 * 32 + 12.5f * UNIT));
     }
 };

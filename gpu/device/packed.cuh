@@ -3,6 +3,8 @@
 #ifndef PLX_GPU_DEVICE_PACKED_CUH
 #define PLX_GPU_DEVICE_PACKED_CUH
 
+#include <cuda_fp16.h>
+
 #include "gpu/device/device.cuh"
 
 /* Compute capability 9.0 has instructions for packed minima. On 8.x, and on 11.0 (Thor), where the compiler needs six
@@ -69,6 +71,32 @@ static __device__ __forceinline__ uint32_t plx_add_min(uint32_t a, uint32_t b, u
 static __device__ __forceinline__ uint32_t plx_broadcast2(uint32_t value)
 {
     return value << 16 | value;
+}
+
+static __device__ __forceinline__ __half2 plx_as_half2(uint32_t pair)
+{
+    return *(const __half2 *)&pair;
+}
+
+static __device__ __forceinline__ uint32_t plx_bits_of(__half2 pair)
+{
+    return *(const uint32_t *)&pair;
+}
+
+/* The bits of all disparities of FOUR pixels, those of invalid ones (bit 15) left out: one more PRMT replicates that bit. */
+static __device__ __forceinline__ uint32_t plx_valid_bits(uint2 four)
+{
+    uint32_t invalid_x, invalid_y;
+    asm("prmt.b32 %0, %1, 0, 0xBB99;" : "=r"(invalid_x) : "r"(four.x));
+    asm("prmt.b32 %0, %1, 0, 0xBB99;" : "=r"(invalid_y) : "r"(four.y));
+    return (four.x & ~invalid_x) | (four.y & ~invalid_y);
+}
+
+/* True if a number with one of these bits is above 0x7FF. Smaller ones, and 0x800, are the bits of half floats that are the
+ * number * 2^-24: additions of half floats are exact. */
+static __device__ __forceinline__ bool plx_exceeds_half(uint32_t bits)
+{
+    return (bits & 0xF800F800u) != 0;
 }
 
 /* a * b + c on another pipe than additions. Assembly: the compiler would turn it into shifts. */

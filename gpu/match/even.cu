@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages even and agree: the local mean of nearly equal disparities, and what strict and dense disparity confirm. */
-#include <cuda_fp16.h>
-
 #include "gpu/device/access.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
@@ -17,43 +15,68 @@
 #define WORDS ((EACH + 2 * MARGIN) / 2) /* of a row of the tile that a thread reads, two pixels each */
 #define PAIRS (EACH / 2)
 
-/* A neighbour less the pixel itself is added to the bits of OWN, a half float around which the last bit is 1. So what is near
- * is an exact number, and all others, which are farther away, at least a number: OWN + BEYOND is one. */
+/* A step from a pixel to a neighbour is exact where both are half floats up to 2047: so they are in a NARROW block, whose
+ * disparities are all less than 2048. In other blocks the neighbour less the pixel itself is added to the bits of OWN, a half
+ * float around which the last bit is 1. So what is near is an exact number, and all others, which are farther away, at least a
+ * number: OWN + BEYOND is one. */
 #define OWN 1536
 #define OWN_BITS 0x6600u
-#define BEYOND 0x1500 /* stands for invalid; a disparity is at least 2 PLX_EVEN_STEP less */
+#define BEYOND 0x1500 /* stands for invalid, as a half float for 20480; a disparity is at least 2 PLX_EVEN_STEP less */
+#define ONE_BITS 0x3C00u
+
+typedef uint2 tile_even[TILE_Y][TILE_X / EACH];
+
+/* Disparities below 2048 as half floats: their bits are those of the number * 2^-24. */
+static __device__ __forceinline__ uint32_t to_numbers(uint32_t pair)
+{
+    const __half2 root = __float2half2_rn(4096);
+    return plx_bits_of(__hmul2(__hmul2(plx_as_half2(pair), root), root));
+}
 
 /* Of two pixels, side by side in the halves: how many neighbours are near, and the sum of their steps from the pixel's own
- * disparity, at most 49 * PLX_EVEN_STEP = 1960: both exact. */
-struct near_pair {
-    uint32_t to_own; /* what turns a neighbour into a step */
-    __half2 count, sum;
+ * disparity, at most 49 * PLX_EVEN_STEP = 1960: an exact half float. The count is a sum of bits, as the integer pipe has time
+ * and adds two at once. */
+template <bool NARROW> struct near_pair {
+    uint32_t own; /* the pixels; not narrow: what turns a neighbour into a step */
+    uint32_t count;
+    __half2 sum;
 
-    __device__ __forceinline__ void start(uint32_t own)
+    __device__ __forceinline__ void start(uint32_t pair)
     {
-        to_own = plx_broadcast2(OWN_BITS) - own;
-        count = sum = __float2half2_rn(0);
+        own = NARROW ? pair : plx_broadcast2(OWN_BITS) - pair;
+        count = 0;
+        sum = __float2half2_rn(0);
     }
 
     __device__ __forceinline__ void add(uint32_t neighbours)
     {
-        const uint32_t bits = neighbours + to_own;
-        const __half2 step = __hsub2(*(const __half2 *)&bits, __float2half2_rn(OWN));
+        const __half2 step = NARROW ? __hsub2(plx_as_half2(neighbours), plx_as_half2(own))
+                                    : __hsub2(plx_as_half2(neighbours + own), __float2half2_rn(OWN));
         const __half2 is_near = __hadd2_sat(__hneg2(__habs2(step)), __float2half2_rn(PLX_EVEN_STEP + 1));
-        count = __hadd2(count, is_near);
+        count += plx_bits_of(is_near);
         sum = __hfma2(is_near, step, sum);
     }
 
-    /* The mean step, rounded to the nearest integer, half up: the quotient with a half added to the numerator stays so far from
-     * integers that its error does not matter. It is positive, as PLX_EVEN_STEP is added. */
-    static __device__ __forceinline__ int mean(float sum, float n)
+    /* Counts are below 64: a half is ONE_BITS, 15 << 10, as often modulo 2^16, and 47 * 15 is 1 modulo 64. */
+    __device__ __forceinline__ void counts(int ret_counts[2]) const
     {
-        return (int)__fdividef(2 * sum + (2 * PLX_EVEN_STEP + 1) * n + 0.5f, 2 * n) - PLX_EVEN_STEP;
+        ret_counts[0] = (count >> 10) * 47 & 63;
+        ret_counts[1] = ((count - ret_counts[0] * ONE_BITS) >> 26) * 47 & 63;
     }
 };
 
+/* The mean step, rounded to the nearest integer, half up: the quotient with a quarter added to the numerator stays so far from
+ * integers that its error does not matter. It is positive, as PLX_EVEN_STEP is added. */
+static __device__ __forceinline__ int mean(float sum, int count)
+{
+    const float n = (float)count;
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(n));
+    return (int)(__fmaf_rn(n, PLX_EVEN_STEP + 0.5f, sum + 0.25f) * inverse) - PLX_EVEN_STEP;
+}
+
 /* Adds to FOUND what a row of the tile says of a thread's pixels. */
-static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], near_pair found[PAIRS])
+template <bool NARROW> static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], near_pair<NARROW> found[PAIRS])
 {
     uint32_t at[2 * WORDS - 1]; /* the words, and between each two the halves that they have side by side */
 #pragma unroll
@@ -66,28 +89,14 @@ static __device__ __forceinline__ void add_row(const uint32_t row[WORDS], near_p
             found[pair].add(at[k]);
 }
 
-/* Grid: a block 128 x 8 pixels, a thread four of a row. Reads 2 bytes a pixel (3.6 with the halo), writes 2. */
-static __global__ void __launch_bounds__(WARP *ROWS)
-    even_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool src_aligned, bool dst_aligned)
+/* The mean steps of a thread's pixels. TILE: numbers where NARROW, else disparities. */
+template <bool NARROW> static __device__ __forceinline__ void mean_steps(const tile_even &tile, int ret_steps[EACH])
 {
-    __shared__ uint2 tile[TILE_Y][TILE_X / EACH];
-    const int x0 = blockIdx.x * WARP * EACH, y0 = blockIdx.y * ROWS, x = x0 + threadIdx.x * EACH, y = y0 + threadIdx.y;
-
-    plx_grid_wait_and_trigger();
-    for (int i = threadIdx.y * WARP + threadIdx.x; i < TILE_X / EACH * TILE_Y; i += WARP * ROWS) {
-        const int column = i % (TILE_X / EACH), row = i / (TILE_X / EACH);
-        const uint2 four = plx_load_4_pixels(src, x0 - MARGIN + column * EACH, y0 - REACH + row, src_aligned);
-        tile[row][column] = make_uint2(plx_min2(four.x, plx_broadcast2(BEYOND)), plx_min2(four.y, plx_broadcast2(BEYOND)));
-    }
-    __syncthreads();
-    if (x >= src.width || y >= src.height)
-        return;
     const uint2 here = tile[threadIdx.y + REACH][threadIdx.x + MARGIN / EACH];
-    const uint32_t own[PAIRS] = {here.x, here.y};
-    near_pair found[PAIRS];
-#pragma unroll
-    for (int pair = 0; pair < PAIRS; pair++)
-        found[pair].start(own[pair]);
+    near_pair<NARROW> found[PAIRS];
+
+    found[0].start(here.x);
+    found[1].start(here.y);
 #pragma unroll
     for (int dy = 0; dy <= 2 * REACH; dy++) {
         uint32_t row[WORDS];
@@ -98,13 +107,47 @@ static __global__ void __launch_bounds__(WARP *ROWS)
         }
         add_row(row, found);
     }
-    plx_vector<uint16_t, EACH> result;
 #pragma unroll
     for (int pair = 0; pair < PAIRS; pair++) {
-        const float2 count = __half22float2(found[pair].count), sum = __half22float2(found[pair].sum);
-        const int low = own[pair] & 0xFFFF, high = own[pair] >> 16;
-        result.at[2 * pair] = (uint16_t)(low == BEYOND ? PLX_DISPARITY_INVALID : low + near_pair::mean(sum.x, count.x));
-        result.at[2 * pair + 1] = (uint16_t)(high == BEYOND ? PLX_DISPARITY_INVALID : high + near_pair::mean(sum.y, count.y));
+        const float2 sum = __half22float2(found[pair].sum);
+        int counts[2];
+        found[pair].counts(counts);
+        ret_steps[2 * pair] = mean(sum.x, counts[0]);
+        ret_steps[2 * pair + 1] = mean(sum.y, counts[1]);
+    }
+}
+
+/* Grid: a block 128 x 8 pixels, a thread four of a row. Reads 2 bytes a pixel (3.6 with the halo), writes 2. */
+static __global__ void __launch_bounds__(WARP *ROWS)
+    even_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool src_aligned, bool dst_aligned)
+{
+    __shared__ tile_even tile, numbers;
+    const int x0 = blockIdx.x * WARP * EACH, y0 = blockIdx.y * ROWS, x = x0 + threadIdx.x * EACH, y = y0 + threadIdx.y;
+    uint32_t valid = 0;
+
+    plx_grid_wait_and_trigger();
+    for (int i = threadIdx.y * WARP + threadIdx.x; i < TILE_X / EACH * TILE_Y; i += WARP * ROWS) {
+        const int column = i % (TILE_X / EACH), row = i / (TILE_X / EACH);
+        const uint2 four = plx_load_4_pixels(src, x0 - MARGIN + column * EACH, y0 - REACH + row, src_aligned);
+        const uint32_t low = plx_min2(four.x, plx_broadcast2(BEYOND)), high = plx_min2(four.y, plx_broadcast2(BEYOND));
+        valid |= plx_valid_bits(four);
+        tile[row][column] = make_uint2(low, high);
+        numbers[row][column] = make_uint2(to_numbers(low), to_numbers(high));
+    }
+    const bool wide = __syncthreads_or(plx_exceeds_half(valid));
+    if (x >= src.width || y >= src.height)
+        return;
+    int steps[EACH];
+    if (wide)
+        mean_steps<false>(tile, steps);
+    else
+        mean_steps<true>(numbers, steps);
+    const uint2 here = tile[threadIdx.y + REACH][threadIdx.x + MARGIN / EACH];
+    plx_vector<uint16_t, EACH> result;
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        const int own = (i < 2 ? here.x : here.y) >> 16 * (i % 2) & 0xFFFF;
+        result.at[i] = (uint16_t)(own == BEYOND ? PLX_DISPARITY_INVALID : own + steps[i]);
     }
     plx_store(result, dst.row(y) + x, src.width - x, dst_aligned);
 }

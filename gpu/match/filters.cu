@@ -92,70 +92,107 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
     plx_store(result, dst.row(y) + x, src.width - x, aligned);
 }
 
-/* 5x5: values are disparities, below BEYOND; an invalid one is BEYOND itself. Element n / 2 of the n valid ones is the median
- * of all 25 if of the invalid ones every second is taken for smaller than all, the first of them for larger: it then has 12
- * before it. A thread makes two pairs one above the other, whose windows have 20 pixels in common. */
+/* 5x5: element n / 2 of the n valid pixels is the median of all 25 if of the invalid ones every second is taken for smaller
+ * than all, the first of them for larger: it then has 12 before it. A thread makes two pairs one above the other, whose windows
+ * have 20 pixels in common.
+ *
+ * Minima and maxima of integers come at half the rate of additions of half floats. Values up to 0x800, taken for the bits of
+ * half floats, are multiples of 2^-24, whose sums and differences within 0x800 are exact. So where all disparities of a block
+ * are less (NARROW, 0x800 is the largest value), every second exchange uses additions, and both pipes are busy alike. */
 #define RADIUS 2
 #define MARGIN 4 /* columns before and after a tile: RADIUS, rounded up to what a thread reads at once */
 #define TILE_X (2 * BLOCK_X + 2 * MARGIN)
 #define ROWS 2 /* of a thread */
 #define COMMON 20
 #define TILE_Y (ROWS * BLOCK_Y + 2 * RADIUS)
+#define INVALID_2 0x48004800u /* in the tile: BEYOND + 0x800, which either way makes its own of; 8 as a half float */
+#define NARROW_2 0x08000800u
 
-/* Moves the least of K candidates to V[0] and the largest to V[K - 1]. */
-template <int K> static __device__ __forceinline__ void part(uint32_t *v)
+/* As order_2: what A has more than B moves to B. */
+static __device__ __forceinline__ void order_narrow(uint32_t &a, uint32_t &b)
+{
+    const __half2 more = __hsub2_sat(plx_as_half2(a), plx_as_half2(b));
+    a = plx_bits_of(__hsub2(plx_as_half2(a), more));
+    b = plx_bits_of(__hadd2(plx_as_half2(b), more));
+}
+
+/* Exchange number INDEX of a row of exchanges. Before 8.0 a minimum of integers takes several instructions. */
+template <bool NARROW> static __device__ __forceinline__ void order(uint32_t &a, uint32_t &b, int index)
+{
+    if (NARROW && (index % 2 == 0 || PLX_ARCH < 800))
+        order_narrow(a, b);
+    else
+        order_2(a, b);
+}
+
+/* Moves the least of K candidates to V[0] and the largest to V[K - 1]. The last exchange of a row is one of integers: where
+ * only one of its results is used, that is one instruction instead of two. */
+template <bool NARROW, int K> static __device__ __forceinline__ void part(uint32_t *v)
 {
 #pragma unroll
     for (int i = 0; i < K / 2; i++)
-        order_2(v[i], v[K - 1 - i]);
+        order<NARROW>(v[i], v[K - 1 - i], i);
 #pragma unroll
     for (int i = 1; i < (K + 1) / 2; i++)
-        order_2(v[0], v[i]);
+        order<NARROW>(v[0], v[i], (K + 1) / 2 - i);
 #pragma unroll
     for (int i = K / 2; i < K - 1; i++)
-        order_2(v[i], v[K - 1]);
+        order<NARROW>(v[i], v[K - 1], K - 1 - i);
 }
 
 /* Forgetful selection: neither the least nor the largest of K candidates is the median. The NEXT value replaces the least, the
  * largest is dropped, and so on until LEFT are left. */
-template <int K, int LEFT> static __device__ __forceinline__ void select(uint32_t *v, const uint32_t *next)
+template <bool NARROW, int K, int LEFT> static __device__ __forceinline__ void select(uint32_t *v, const uint32_t *next)
 {
     if constexpr (K > LEFT) {
-        part<K>(v);
+        part<NARROW, K>(v);
         v[0] = *next;
-        select<K - 1, LEFT>(v, next + 1);
+        select<NARROW, K - 1, LEFT>(v, next + 1);
     }
 }
 
-/* Invalid pixels of a window so far, in each half: how many, and whether that is odd. */
-struct window {
-    uint32_t invalid, odd;
+/* Invalid pixels of a window so far, in each half: UNIT for each, and a mask of the bits that the next one loses. */
+template <bool NARROW> struct window {
+    static constexpr float UNIT = NARROW ? 8 : 2; /* INVALID_2 and BEYOND_2 as numbers */
+    uint32_t lost = NARROW ? BEYOND_2 : 0;        /* a narrow block has no use for BEYOND */
+    __half2 invalid = __float2half2_rn(0);
 
+    /* Narrow disparities, up to 2^-13, vanish in the sum beside 8. */
     __device__ __forceinline__ void take(uint32_t *v, int count)
     {
 #pragma unroll
         for (int i = 0; i < count; i++) {
-            const uint32_t beyond = v[i] & BEYOND_2;
-            invalid += beyond / BEYOND;
-            odd ^= beyond;
-            v[i] &= odd | ~BEYOND_2;
+            const uint32_t beyond = v[i] & (NARROW ? NARROW_2 : BEYOND_2);
+            invalid = __hadd2(invalid, plx_as_half2(NARROW ? v[i] : beyond));
+            v[i] &= ~lost;
+            lost ^= beyond;
         }
+    }
+
+    /* All ones where more than 12 pixels are invalid and CENTRE, as in the tile, is one of them: 8 * 32 exceeds any sum. */
+    __device__ __forceinline__ uint32_t rejects(uint32_t centre) const
+    {
+        const __half2 sum = __hfma2(plx_as_half2(centre), __float2half2_rn(32), invalid);
+        return __hgt2_mask(sum, __float2half2_rn(8 * 32 + 12.5f * UNIT));
     }
 };
 
 /* Five pairs of ROW about a thread's own. */
-static __device__ __forceinline__ void load_five(const uint32_t *row, uint32_t ret_pairs[5])
+template <bool NARROW> static __device__ __forceinline__ void load_five(const uint32_t *row, uint32_t ret_pairs[5])
 {
     const uint32_t *pairs = row + threadIdx.x + (MARGIN - RADIUS) / 2;
-    const uint32_t left = pairs[0], here = pairs[1], right = pairs[2];
+    uint32_t left = pairs[0], here = pairs[1], right = pairs[2];
+    if (!NARROW)
+        left = plx_min2(left, BEYOND_2), here = plx_min2(here, BEYOND_2), right = plx_min2(right, BEYOND_2);
     ret_pairs[0] = left, ret_pairs[1] = between(left, here), ret_pairs[2] = here;
     ret_pairs[3] = between(here, right), ret_pairs[4] = right;
 }
 
-/* Of a pair in row Y: CENTRE as it was, WINDOW after the common pixels, of which the six in the middle are left, and the five
- * of its own row. */
-static __device__ __forceinline__ void finish_5x5(const plx_view<uint16_t> &dst, int x, int y, uint32_t centre, window w,
-                                                  const uint32_t middle[6], uint32_t own[5])
+/* Of a pair: CENTRE as in the tile, window W after the common pixels, of which the six in the middle are left, and the five of
+ * its OWN row. */
+template <bool NARROW>
+static __device__ __forceinline__ plx_vector<uint16_t, 2> finish_5x5(uint32_t centre, window<NARROW> w,
+                                                                     const uint32_t middle[6], uint32_t own[5])
 {
     uint32_t v[7];
 
@@ -164,45 +201,59 @@ static __device__ __forceinline__ void finish_5x5(const plx_view<uint16_t> &dst,
     for (int i = 0; i < 6; i++)
         v[i] = middle[i];
     v[6] = own[0];
-    select<7, 3>(v, own + 1);
-    const uint32_t median = median_of_3(v[0], v[1], v[2]);
-    for (int i = 0; i < 2 && x + i < dst.width; i++) {
-        const uint32_t half = 16 * i;
-        const bool keep = (centre >> half & 0xFFFF) != BEYOND || (w.invalid >> half & 0xFFFF) <= 12;
-        dst.row(y)[x + i] = (uint16_t)(keep ? median >> half & 0xFFFF : PLX_DISPARITY_INVALID);
-    }
+    select<NARROW, 7, 3>(v, own + 1);
+    part<NARROW, 3>(v);
+    const uint32_t median = v[1] | w.rejects(centre);
+    return {(uint16_t)median, (uint16_t)(median >> 16)};
+}
+
+typedef uint32_t tile_5x5[TILE_Y][TILE_X / 2]; /* pairs */
+
+/* Both pairs of a thread, the first of its pixels at X, Y. */
+template <bool NARROW>
+static __device__ __forceinline__ void median_5x5(const tile_5x5 &tile, const plx_view<uint16_t> &dst, int x, int y,
+                                                  bool aligned)
+{
+    const int row = ROWS * threadIdx.y, count = dst.width - x;
+    const uint32_t *centre = &tile[row + RADIUS][threadIdx.x + MARGIN / 2];
+    uint32_t v[COMMON], above[5], below[5];
+    window<NARROW> w;
+
+#pragma unroll
+    for (int i = 0; i < COMMON / 5; i++)
+        load_five<NARROW>(tile[row + 1 + i], v + 5 * i);
+    load_five<NARROW>(tile[row], above);
+    load_five<NARROW>(tile[row + 5], below);
+    w.take(v, COMMON);
+    select<NARROW, 14, 8>(v, v + 14);
+    part<NARROW, 8>(v);
+    plx_store(finish_5x5<NARROW>(centre[0], w, v + 1, above), dst.row(y) + x, count, aligned);
+    if (y + 1 < dst.height)
+        plx_store(finish_5x5<NARROW>(centre[TILE_X / 2], w, v + 1, below), dst.row(y + 1) + x, count, aligned);
 }
 
 /* Grid: blocks of 64 x 16 pixels. Reads 2 bytes a pixel (2.7 with the halo), writes 2. */
 static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-    median_valid_5x5_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool aligned)
+    median_valid_5x5_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool src_aligned, bool dst_aligned)
 {
-    __shared__ __align__(8) uint32_t tile[TILE_Y][TILE_X / 2]; /* pairs */
+    __shared__ __align__(8) tile_5x5 tile;
     const int x0 = blockIdx.x * 2 * BLOCK_X, y0 = blockIdx.y * ROWS * BLOCK_Y;
-    const int x = x0 + 2 * threadIdx.x, row = ROWS * threadIdx.y, y = y0 + row;
-    uint32_t v[COMMON], above[5], below[5];
-    window w = {0, 0};
+    const int x = x0 + 2 * threadIdx.x, y = y0 + ROWS * threadIdx.y;
+    uint32_t valid = 0;
 
     for (int i = threadIdx.y * BLOCK_X + threadIdx.x; i < TILE_X / EACH * TILE_Y; i += BLOCK_X * BLOCK_Y) {
         const int column = i % (TILE_X / EACH) * EACH, tile_row = i / (TILE_X / EACH);
-        const uint2 four = plx_load_4_pixels(src, x0 - MARGIN + column, y0 - RADIUS + tile_row, aligned);
-        *(uint2 *)&tile[tile_row][column / 2] = make_uint2(plx_min2(four.x, BEYOND_2), plx_min2(four.y, BEYOND_2));
+        const uint2 four = plx_load_4_pixels(src, x0 - MARGIN + column, y0 - RADIUS + tile_row, src_aligned);
+        valid |= plx_valid_bits(four);
+        *(uint2 *)&tile[tile_row][column / 2] = make_uint2(plx_min2(four.x, INVALID_2), plx_min2(four.y, INVALID_2));
     }
-    __syncthreads();
+    const bool wide = __syncthreads_or(plx_exceeds_half(valid));
     if (x >= src.width || y >= src.height)
         return;
-#pragma unroll
-    for (int i = 0; i < COMMON / 5; i++)
-        load_five(tile[row + 1 + i], v + 5 * i);
-    load_five(tile[row], above);
-    load_five(tile[row + 5], below);
-    const uint32_t first = v[7], second = v[12];
-    w.take(v, COMMON);
-    select<14, 8>(v, v + 14);
-    part<8>(v);
-    finish_5x5(dst, x, y, first, w, v + 1, above);
-    if (y + 1 < src.height)
-        finish_5x5(dst, x, y + 1, second, w, v + 1, below);
+    if (wide)
+        median_5x5<false>(tile, dst, x, y, dst_aligned);
+    else
+        median_5x5<true>(tile, dst, x, y, dst_aligned);
 }
 
 static int launch_median(struct plx_gpu *gpu, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst)
@@ -221,7 +272,8 @@ static int launch_median(struct plx_gpu *gpu, const struct plx_image *src, enum 
         return PLX_LAUNCH_DEPENDENT(gpu, median_3x3_kernel, fours, block, from, to,
                                     plx_rows_aligned(src, bytes) && plx_rows_aligned(dst, bytes));
     case PLX_MEDIAN_VALID_5X5:
-        return PLX_LAUNCH(gpu, median_valid_5x5_kernel, pairs, block, from, to, plx_rows_aligned(src, bytes));
+        return PLX_LAUNCH(gpu, median_valid_5x5_kernel, pairs, block, from, to, plx_rows_aligned(src, bytes),
+                          plx_rows_aligned(dst, 2 * sizeof(uint16_t)));
     }
     return PLX_ERR_ARG;
 }

@@ -37,6 +37,19 @@ static void fill_disparity(struct twin *twin, uint32_t limit, uint32_t sixteenth
     twin_share(twin);
 }
 
+/* Adds 2048 to one small disparity of 2000. The GPU's kernels treat a block of pixels that has such a one in another way: both
+ * kinds of blocks come to stand side by side. */
+static void raise_some(struct twin *twin)
+{
+    for (int y = 0; y < twin->want.height; y++) {
+        uint16_t *row = plx_row(&twin->want, y);
+        for (int x = 0; x < twin->want.width; x++)
+            if (random_below(&state, 2000) == 0 && row[x] < 2048)
+                row[x] += 2048;
+    }
+    twin_share(twin);
+}
+
 static void test_census(struct parity *parity, int width, int height)
 {
     struct plx_match match;
@@ -71,14 +84,18 @@ static void test_median(struct parity *parity, int width, int height)
 {
     static const uint32_t invalid[] = {0, 2, 8, 14, 16}; /* sixteenths */
 
-    for (int i = 0; i < PARITY_COUNT(invalid); i++) {
+    for (int i = 0; i < 3 * PARITY_COUNT(invalid); i++) {
+        const uint32_t sixteenths = invalid[i / 3], limit = i % 3 == 2 ? 4096 : 2048;
         for (enum plx_median kind = PLX_MEDIAN_NONE; kind <= PLX_MEDIAN_VALID_5X5; kind++) {
             struct twin src = twin_new(parity->gpu, width, height, PLX_U16),
                         dst = twin_new(parity->gpu, width, height, PLX_U16);
-            char what[64];
+            char what[96];
 
-            fill_disparity(&src, 2048, invalid[i]);
-            snprintf(what, sizeof what, "median %d, %u/16 invalid", kind, invalid[i]);
+            fill_disparity(&src, limit, sixteenths);
+            if (i % 3 == 1)
+                raise_some(&src);
+            snprintf(what, sizeof what, "median %d, below %u, some raised %d, %u/16 invalid", kind, limit, i % 3 == 1,
+                     sixteenths);
             parity_done(parity, parity->cpu->ops->median(parity->cpu, &src.want, kind, &dst.want),
                         parity->gpu->ops->median(parity->gpu, &src.got, kind, &dst.got), what);
             parity_compare(parity, &dst, what);
@@ -128,14 +145,17 @@ static void fill_near(struct twin *twin, uint32_t base, uint32_t range, uint32_t
 
 static void test_even(struct parity *parity, int width, int height)
 {
-    static const uint32_t base[] = {0, 1234, 4000}, range[] = {1, 30, 90, 400}, invalid[] = {0, 4, 15}; /* sixteenths */
+    static const uint32_t base[] = {0, 1234, 4000, 2020}, range[] = {1, 30, 90, 400}, invalid[] = {0, 4, 15}; /* sixteenths */
 
-    for (int i = 0; i < 3 * 4 * 3; i++) {
+    for (int i = 0; i < 4 * 4 * 3 * 2; i++) {
+        const uint32_t from = base[i % 4], count = range[i / 4 % 4], sixteenths = invalid[i / 16 % 3];
         struct twin src = twin_new(parity->gpu, width, height, PLX_U16), dst = twin_new(parity->gpu, width, height, PLX_U16);
-        char what[64];
+        char what[96];
 
-        fill_near(&src, base[i % 3], range[i / 3 % 4], invalid[i / 12]);
-        snprintf(what, sizeof what, "even, %u + %u, %u/16 invalid", base[i % 3], range[i / 3 % 4], invalid[i / 12]);
+        fill_near(&src, from, count, sixteenths);
+        if (i >= 48)
+            raise_some(&src);
+        snprintf(what, sizeof what, "even, %u + %u, some raised %d, %u/16 invalid", from, count, i >= 48, sixteenths);
         parity_done(parity, parity->cpu->ops->even(parity->cpu, &src.want, &dst.want),
                     parity->gpu->ops->even(parity->gpu, &src.got, &dst.got), what);
         parity_compare(parity, &dst, what);

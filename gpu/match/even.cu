@@ -176,30 +176,32 @@ struct agree_args {
     bool aligned, grey_aligned;
 };
 
+/* An invalid dense disparity is far from all others. */
 static __device__ __forceinline__ uint16_t agree(int strict, int dense, int raw, int grey)
 {
-    const bool was_invalid = strict == PLX_DISPARITY_INVALID;
-    const int step = abs((was_invalid ? PLX_DISPARITY_ONE * raw : strict) - dense);
-    const bool confirmed = step <= (was_invalid ? PLX_AGREE_RAW_STEP : PLX_AGREE_STEP);
+    const bool is_lost = strict == PLX_DISPARITY_INVALID;
+    const int candidate = is_lost ? PLX_DISPARITY_ONE * raw : strict, limit = is_lost ? PLX_AGREE_RAW_STEP : PLX_AGREE_STEP;
+    const bool confirmed = (unsigned)(candidate - dense + limit) <= 2u * (unsigned)limit && grey != 0;
 
-    return (uint16_t)(!confirmed || dense == PLX_DISPARITY_INVALID || grey == 0 ? PLX_DISPARITY_INVALID
-                      : was_invalid                                             ? dense
-                                                                                : strict);
+    return (uint16_t)(confirmed ? is_lost ? dense : strict : PLX_DISPARITY_INVALID);
 }
 
-/* Grid: a thread four pixels of a row. Reads 7 bytes a pixel, writes 2. */
+#define AGREE_EACH 8 /* pixels of a thread, side by side */
+
+/* Grid: a thread eight pixels of a row. Reads 7 bytes a pixel, writes 2. */
 static __global__ void __launch_bounds__(WARP *ROWS) agree_kernel(const __grid_constant__ agree_args a)
 {
-    const int x = (blockIdx.x * WARP + threadIdx.x) * EACH, y = blockIdx.y * ROWS + threadIdx.y, count = a.strict.width - x;
+    const int x = (blockIdx.x * WARP + threadIdx.x) * AGREE_EACH, y = blockIdx.y * ROWS + threadIdx.y,
+              count = a.strict.width - x;
 
     if (count <= 0 || y >= a.strict.height)
         return;
-    plx_vector<uint16_t, EACH> value = plx_load<EACH>(a.strict.row(y) + x, count, a.aligned);
-    const plx_vector<uint16_t, EACH> dense = plx_load<EACH>(a.dense.row(y) + x, count, a.aligned);
-    const plx_vector<uint16_t, EACH> raw = plx_load<EACH>(a.raw.row(y) + x, count, a.aligned);
-    const plx_vector<uint8_t, EACH> grey = plx_load<EACH>(a.grey.row(y) + x, count, a.grey_aligned);
+    plx_vector<uint16_t, AGREE_EACH> value = plx_load<AGREE_EACH>(a.strict.row(y) + x, count, a.aligned);
+    const plx_vector<uint16_t, AGREE_EACH> dense = plx_load<AGREE_EACH>(a.dense.row(y) + x, count, a.aligned);
+    const plx_vector<uint16_t, AGREE_EACH> raw = plx_load<AGREE_EACH>(a.raw.row(y) + x, count, a.aligned);
+    const plx_vector<uint8_t, AGREE_EACH> grey = plx_load<AGREE_EACH>(a.grey.row(y) + x, count, a.grey_aligned);
 #pragma unroll
-    for (int i = 0; i < EACH; i++)
+    for (int i = 0; i < AGREE_EACH; i++)
         value.at[i] = agree(value.at[i], dense.at[i], raw.at[i], grey.at[i]);
     plx_store(value, a.dst.row(y) + x, count, a.aligned);
 }
@@ -212,7 +214,7 @@ int plx_gpu_agree(struct plx_stages *self, const struct plx_image *strict, const
         !plx_same_sizes(strict, dense, raw, left_grey, dst))
         return PLX_ERR_ARG;
 
-    const size_t bytes = EACH * sizeof(uint16_t);
+    const size_t bytes = AGREE_EACH * sizeof(uint16_t);
     const struct agree_args args = {plx_view_of<const uint16_t>(strict),
                                     plx_view_of<const uint16_t>(dense),
                                     plx_view_of<const uint16_t>(raw),
@@ -220,10 +222,10 @@ int plx_gpu_agree(struct plx_stages *self, const struct plx_image *strict, const
                                     plx_view_of<uint16_t>(dst),
                                     plx_rows_aligned(strict, bytes) && plx_rows_aligned(dense, bytes) &&
                                         plx_rows_aligned(raw, bytes) && plx_rows_aligned(dst, bytes),
-                                    plx_rows_aligned(left_grey, EACH)};
+                                    plx_rows_aligned(left_grey, AGREE_EACH)};
     int result = plx_gpu_use_side(gpu, false);
     if (result == 0)
-        result = PLX_LAUNCH(gpu, agree_kernel, plx_grid(strict->width, strict->height, dim3(WARP * EACH, ROWS)),
+        result = PLX_LAUNCH(gpu, agree_kernel, plx_grid(strict->width, strict->height, dim3(WARP * AGREE_EACH, ROWS)),
                             dim3(WARP, ROWS), args);
     return plx_gpu_use_main(gpu, result);
 }

@@ -186,19 +186,17 @@ int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const str
 struct confidence_args {
     plx_view<const uint16_t> raw, s1, s2, checked;
     plx_view<uint8_t> confidence;
-    int s1_scale; /* so that four paths count as eight */
+    float s1_scale; /* so that four paths count as eight */
     bool raw_aligned, aligned, confidence_aligned;
 };
 
-/* A / B towards 0, for numbers below 2^24, B > 0. */
-static __device__ __forceinline__ int quotient(int a, int b)
+/* A / B rounded down, for 0 <= A < 2^21, B > 0: with a half added, A / B stays so far from integers that the errors of the
+ * reciprocal and of the product do not matter. */
+static __device__ __forceinline__ int quotient(float a, float b)
 {
-    const int size = abs(a);
-    int result = (int)__fdividef((float)size, (float)b); /* at most one off */
-    const int rest = size - result * b;
-
-    result += (rest >= b) - (rest < 0);
-    return a < 0 ? -result : result;
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+    return (int)((a + 0.5f) * inverse);
 }
 
 /* How many of the 25 samples are at most 1 away from each of four pixels, as two pairs of numbers of 16 bits in floating point,
@@ -251,9 +249,11 @@ static __global__ void __launch_bounds__(WARP *CONFIDENCE_Y) confidence_kernel(c
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
         const int agreeing = ((const uint16_t *)agree)[i] - (int)NUMBER, holds = checked.at[i] != PLX_DISPARITY_INVALID;
-        const int peak = s2.at[i] > 0 ? quotient((s2.at[i] - s1.at[i]) * 256, s2.at[i]) : 0;
-        const int value = quotient((4 * agreeing + peak / 4 + 16 * holds) * 256, s1.at[i] * a.s1_scale + 128);
-        confidence.at[i] = (uint8_t)min(value, 255);
+        const float least = s1.at[i], second = s2.at[i];
+        /* a quarter of the peak, 64 (second - least) / second rounded down, by the complement rounded up */
+        const int peak = s2.at[i] > 0 ? 64 - quotient(64 * least + second - 1, second) : 0;
+        const int sum = 4 * agreeing + peak + 16 * holds;
+        confidence.at[i] = (uint8_t)min(quotient((float)(256 * sum), least * a.s1_scale + 128), 255);
     }
     plx_store(confidence, a.confidence.row(y) + x, width - x, a.confidence_aligned);
 }
@@ -273,7 +273,7 @@ int plx_gpu_confidence(struct plx_stages *self, const struct plx_candidates *can
                                          plx_view_of<const uint16_t>(&candidates->s2),
                                          plx_view_of<const uint16_t>(checked),
                                          plx_view_of<uint8_t>(ret_confidence),
-                                         match->paths == 4 ? 2 : 1,
+                                         match->paths == 4 ? 2.0f : 1.0f,
                                          plx_rows_aligned(&candidates->raw, bytes),
                                          plx_rows_aligned(&candidates->s1, bytes) && plx_rows_aligned(&candidates->s2, bytes) &&
                                              plx_rows_aligned(checked, bytes),

@@ -115,7 +115,7 @@ int plx_sgm_cost(const struct plx_sgm_job *job)
     if (is_wide)
         return gradient ? launch<census_and_gradients<wide_census>>(job, args) : launch<wide_census>(job, args);
     if (!gradient)
-        return launch<census_only>(job, args);
+        return launch<census_by_nibbles>(job, args);
     return plx_census_bits(match->census) <= 12 ? launch<short_census_and_gradients>(job, args)
                                                 : launch<census_and_gradients<census_only>>(job, args);
 }

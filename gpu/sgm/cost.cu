@@ -19,46 +19,76 @@ struct cost_args {
     plx_view<const uint16_t> left_gradient, right_gradient;
     uint4 *cost;
     int min_disparity;
-    plx_gradient_caps caps;
+    plx_cost_constants constants;
+};
+
+/* What a block needs in shared memory, prepared once for all threads. */
+template <class F, int D> struct cost_tile {
+    static constexpr int CHUNKS = D / 16, SPAN = THREADS / CHUNKS * PIXELS, PARTNERS = SPAN + D / 2;
+    typename F::pixel own[SPAN];
+    typename F::partners partners[PARTNERS + PARTNERS / PIXELS];
+
+    /* Index of partners I: threads that read from multiples of PIXELS on start in different banks. */
+    static __device__ __forceinline__ unsigned skewed(unsigned i)
+    {
+        return i + i / PIXELS;
+    }
+
+    /* From column X of the left view, and in the right view from column FIRST. */
+    __device__ __forceinline__ void fill(const cost_args &a, int x, int first, int y)
+    {
+#pragma unroll
+        for (int start = 0; start < PARTNERS; start += THREADS) {
+            const int i = start + threadIdx.x, q = first + i;
+            if (start + THREADS <= PARTNERS || i < PARTNERS)
+                partners[skewed(i)] = typename F::partners(F::load(a.right_census, a.right_gradient, q, y),
+                                                           F::load(a.right_census, a.right_gradient, q - D / 2, y));
+        }
+#pragma unroll
+        for (int start = 0; start < SPAN; start += THREADS) {
+            const int i = start + threadIdx.x;
+            if (start + THREADS <= SPAN || i < SPAN)
+                own[i] = typename F::pixel(F::load(a.left_census, a.left_gradient, x + i, y));
+        }
+    }
 };
 
 /* Grid: a block makes 1024 * 16 / D pixels of a row; a thread one chunk (16 disparities) of eight pixels, which need 15
  * partners in each half of the range: they overlap along the diagonal, so every partner is read once for up to eight costs.
- * Reads the features once (and D words a block of halo), writes D bytes a pixel. */
-template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost_kernel(cost_args a)
+ * Reads the features, those of the right view twice (and D words a block of halo), writes D bytes a pixel. */
+template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost_kernel(const __grid_constant__ cost_args a)
 {
-    constexpr int CHUNKS = D / 16, SPAN = THREADS / CHUNKS * PIXELS;
-    __shared__ typename F::word own[SPAN], partner[SPAN + D]; /* partners: of the right view, from column FIRST on */
-    const int y = blockIdx.y, block_x = blockIdx.x * SPAN, width = a.left_census.width;
-    const int first = block_x - a.min_disparity - D;
-    const int g = threadIdx.x % CHUNKS, pixel = threadIdx.x / CHUNKS * PIXELS, x = block_x + pixel;
+    typedef cost_tile<F, D> tile;
+    __shared__ tile s;
+    const int y = blockIdx.y, block_x = blockIdx.x * tile::SPAN, width = a.left_census.width;
+    const int g = threadIdx.x % tile::CHUNKS, pixel = threadIdx.x / tile::CHUNKS * PIXELS, x = block_x + pixel;
 
     plx_grid_wait_and_trigger();
-    for (int i = threadIdx.x; i < SPAN + D; i += THREADS)
-        partner[i] = F::load(a.right_census, a.right_gradient, first + i, y);
-    for (int i = threadIdx.x; i < SPAN; i += THREADS)
-        own[i] = F::load(a.left_census, a.left_gradient, block_x + i, y);
+    s.fill(a, block_x, block_x - a.min_disparity - D / 2, y);
     __syncthreads();
     if (x >= width)
         return;
 
-    /* at[8 + k - i] are the partners of pixel k at disparities 8 g + i and D / 2 more; i = 0..7, so the first ones are none */
-    const typename F::word *low = partner + D + pixel - 8 * g - PIXELS, *high = low - D / 2;
+    /* at[8 + k - i] are the partners of pixel k at disparities 8 g + i and D / 2 more; i = 0..7, so at[0] are none */
+    const typename F::partners *from = s.partners + tile::skewed(D / 2 + pixel - 8 * g - PIXELS);
     typename F::partners at[2 * PIXELS];
 #pragma unroll
-    for (int i = 0; i < 2 * PIXELS; i++)
-        at[i] = typename F::partners(low[i], high[i]);
-    uint4 *out = a.cost + ((size_t)y * width + x) * CHUNKS + g;
+    for (int i = 1; i < 2 * PIXELS; i++)
+        at[i] = from[tile::skewed(i)];
+    /* threadIdx.y is 0: a number that the compiler knew to be the same in all threads it would copy at each use */
+    plx_cost_constants constants = a.constants;
+    constants.counts += threadIdx.y, constants.counts_16 += threadIdx.y;
+    uint4 *out = a.cost + ((size_t)y * width + x) * tile::CHUNKS + g;
 #pragma unroll
     for (int k = 0; k < PIXELS; k++) {
         if (x + k >= width)
             return;
-        const typename F::pixel l(own[pixel + k]);
+        const typename F::pixel l = s.own[pixel + k];
         uint32_t word[4];
 #pragma unroll
         for (int w = 0; w < 4; w++)
-            word[w] = F::costs(l, at[PIXELS + k - 2 * w], at[PIXELS + k - 2 * w - 1], a.caps);
-        out[k * CHUNKS] = make_uint4(word[0], word[1], word[2], word[3]);
+            word[w] = F::costs(l, at[PIXELS + k - 2 * w], at[PIXELS + k - 2 * w - 1], constants);
+        out[k * tile::CHUNKS] = make_uint4(word[0], word[1], word[2], word[3]);
     }
 }
 
@@ -80,13 +110,13 @@ int plx_sgm_cost(const struct plx_sgm_job *job)
                                    gradient ? plx_view_of<const uint16_t>(&job->right->gradient) : plx_view<const uint16_t>(),
                                    job->gpu->sgm->cost,
                                    match->min_disparity,
-                                   plx_gradient_caps_of(match)};
+                                   plx_cost_constants_of(match)};
 
     if (is_wide)
         return gradient ? launch<census_and_gradients<wide_census>>(job, args) : launch<wide_census>(job, args);
     if (!gradient)
-        return launch<census_only>(job, args);
-    return plx_census_bits(match->census) <= 16 ? launch<short_census_and_gradients>(job, args)
+        return launch<census_by_nibbles>(job, args);
+    return plx_census_bits(match->census) <= 12 ? launch<short_census_and_gradients>(job, args)
                                                 : launch<census_and_gradients<census_only>>(job, args);
 }
 
@@ -155,7 +185,7 @@ static __global__ void __launch_bounds__(WORDS_X *WORDS_Y)
 {
     const int x = blockIdx.x * WORDS_X + threadIdx.x, y = blockIdx.y * WORDS_Y + threadIdx.y;
     if (x < census.width && y < census.height)
-        words[(size_t)y * census.width + x] = census.row(y)[x] | (uint32_t)gradient.row(y)[x] << 16;
+        words[(size_t)y * census.width + x] = plx_spread_census(census.row(y)[x]) | (uint32_t)gradient.row(y)[x] << 16;
 }
 
 int plx_sgm_feature_words(const struct plx_sgm_job *job)

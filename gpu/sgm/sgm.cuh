@@ -108,21 +108,30 @@ template <class Launch> static inline int plx_with_disparities(const struct plx_
 
 /* --- features -------------------------------------------------------------------------------------------------------- */
 
-/* Upper limits of the differences of the horizontal and the vertical gradient, as plx_gradients needs them. */
-struct plx_gradient_caps {
-    __half2 rest_x, rest_y; /* 1 - limit / 256 */
-    uint32_t zeros;         /* the costs that plx_gradients gives for four pairs without a difference */
+/* Upper limits of the differences of the horizontal and the vertical gradient, as plx_gradients needs them, and what
+ * plx_nibble_counts needs. */
+struct plx_cost_constants {
+    __half2 rest_x, rest_y;       /* 1 - limit / 2048 */
+    uint32_t zeros;               /* the sums of bits that plx_gradients has for four pairs without a difference */
+    uint32_t counts, counts_16;   /* the bits of numbers 0..3, and those times 16 */
+    uint32_t weights, weights_16; /* 1 and 16, in each byte */
 };
 
-static inline plx_gradient_caps plx_gradient_caps_of(const struct plx_match *match)
+static inline plx_cost_constants plx_cost_constants_of(const struct plx_match *match)
 {
     const int x = match->gradient_cap, y = match->gradient_cap_y;
-    const uint32_t zero = 2 * (0x3C00 >> 3) - (uint32_t)(x + y);
-    return {__float2half2_rn(1 - (float)x / 256), __float2half2_rn(1 - (float)y / 256), zero * 0x10001u * 0x101u};
+    const uint32_t zero = 2 * 0x3C00 - (uint32_t)(x + y);
+    return {__float2half2_rn(1 - (float)x / 2048),
+            __float2half2_rn(1 - (float)y / 2048),
+            zero * 0x10001u * 0x101u,
+            0x02010100,
+            0x20101000,
+            0x01010101,
+            0x10101010};
 }
 
-/* The gradients of two pixels as numbers 4 + g / 256 of half precision, whose last bit is 1 / 256: all that follows is exact,
- * and leaves the integer units to the census. */
+/* The gradients of two pixels as numbers 1 / 2 + g / 2048 of half precision, whose last bit is 1 / 2048: all that follows is
+ * exact, and leaves the integer units to the census. */
 struct plx_gradients {
     __half2 x, y;
 
@@ -132,8 +141,8 @@ struct plx_gradients {
     __device__ __forceinline__ plx_gradients(uint32_t low, uint32_t high)
     {
         const uint32_t both = __byte_perm(low, high, 0x7632);
-        x = number(__byte_perm(both, 0x44444444, 0x4240));
-        y = number(__byte_perm(both, 0x44444444, 0x4341));
+        x = number(__byte_perm(both, 0x38383838, 0x4240));
+        y = number(__byte_perm(both, 0x38383838, 0x4341));
     }
 
     static __device__ __forceinline__ __half2 number(uint32_t bits)
@@ -142,22 +151,21 @@ struct plx_gradients {
     }
 
     /*
-     * Min(|difference|, limit), from a sum that is cut off at 1: min(|difference| / 256 + 1 - limit / 256, 1). From 0.5 to 1
-     * the last bit is 1 / 2048, so its bits are those of 1, 0x3C00, less 8 (limit - min(|difference|, limit)). Returns the sum
-     * of those bits of both gradients, in each half.
+     * Min(|difference|, limit), from a sum that is cut off at 1: min(|difference| / 2048 + 1 - limit / 2048, 1). Its bits are
+     * those of 1, 0x3C00, less limit - min(|difference|, limit). Returns the sum of those bits of both gradients, in each half.
      */
-    __device__ __forceinline__ uint32_t eightfold_cost(const plx_gradients &other, const plx_gradient_caps &caps) const
+    __device__ __forceinline__ uint32_t bits(const plx_gradients &other, const plx_cost_constants &constants) const
     {
-        const __half2 in_x = __hadd2_sat(__habs2(__hsub2(x, other.x)), caps.rest_x);
-        const __half2 in_y = __hadd2_sat(__habs2(__hsub2(y, other.y)), caps.rest_y);
+        const __half2 in_x = __hadd2_sat(__habs2(__hsub2(x, other.x)), constants.rest_x);
+        const __half2 in_y = __hadd2_sat(__habs2(__hsub2(y, other.y)), constants.rest_y);
         return *(const uint32_t *)&in_x + *(const uint32_t *)&in_y;
     }
 
     /* Of four pairs: the bytes of a chunk's word. */
     __device__ __forceinline__ uint32_t costs(const plx_gradients &even, const plx_gradients &odd,
-                                              const plx_gradient_caps &caps) const
+                                              const plx_cost_constants &constants) const
     {
-        return plx_mad(eightfold_cost(odd, caps), 256 / 8, eightfold_cost(even, caps) >> 3) - caps.zeros;
+        return plx_mad(bits(odd, constants), 256, bits(even, constants) - constants.zeros);
     }
 };
 
@@ -188,7 +196,7 @@ template <class WORD> struct plain_census {
     {
         return (uint32_t)(sizeof(WORD) == 8 ? __popcll(l ^ r) : __popc((uint32_t)(l ^ r)));
     }
-    static __device__ uint32_t costs(pixel l, const partners &even, const partners &odd, const plx_gradient_caps &)
+    static __device__ uint32_t costs(pixel l, const partners &even, const partners &odd, const plx_cost_constants &)
     {
         const uint32_t low = plx_mad(distance(l, odd.low), 256, distance(l, even.low));
         return plx_mad(plx_mad(distance(l, odd.high), 256, distance(l, even.high)), 65536, low);
@@ -196,6 +204,62 @@ template <class WORD> struct plain_census {
 };
 
 struct census_only : plain_census<uint32_t> {
+};
+
+/* The bits of each nibble of the lower half of SPREAD, as bytes: those of 0..3 from LOW, those of 4..7 from HIGH. Assembly:
+ * __byte_perm masks the selector. */
+static __device__ __forceinline__ uint32_t plx_nibble_counts(uint32_t low, uint32_t high, uint32_t spread)
+{
+    uint32_t counts;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(counts) : "r"(low), "r"(high), "r"(spread));
+    return counts;
+}
+
+/* As census_only, for a kernel that prepares a pixel once: of four distances POPC, which is slow, counts only three. For the
+ * other one PRMT counts three bits of each nibble, and the fourth bits of two nibbles at once. */
+struct census_by_nibbles {
+    typedef uint32_t word;
+
+    struct pixel {
+        uint32_t census, fourth_bits;
+
+        pixel() = default;
+
+        __device__ __forceinline__ explicit pixel(word l) : census(l), fourth_bits(fourth_bits_of(l))
+        {
+        }
+    };
+    struct alignas(16) partners {
+        uint32_t low, high, fourth_bits_low;
+
+        partners() = default;
+
+        __device__ __forceinline__ partners(word the_low, word the_high)
+            : low(the_low), high(the_high), fourth_bits_low(fourth_bits_of(the_low))
+        {
+        }
+    };
+
+    /* The uppermost bits of the eight nibbles, as the lower bits of four. */
+    static __device__ __forceinline__ uint32_t fourth_bits_of(uint32_t census)
+    {
+        const uint32_t lowest = census >> 3 & 0x11111111;
+        return (lowest | lowest >> 15) & 0x3333;
+    }
+    static __device__ word load(const plx_view<const void> &census, const plx_view<const uint16_t> &gradient, int q, int y)
+    {
+        return census_only::load(census, gradient, q, y);
+    }
+    static __device__ uint32_t costs(const pixel &l, const partners &even, const partners &odd,
+                                     const plx_cost_constants &constants)
+    {
+        const uint32_t three_bits = (l.census ^ odd.low) & 0x77777777;
+        const uint32_t bits = plx_nibble_counts(constants.counts_16, 0x30202010, three_bits) +
+                              plx_nibble_counts(constants.counts_16, 0x30202010, three_bits >> 16) +
+                              plx_nibble_counts(constants.counts_16, 0x30202010, l.fourth_bits ^ odd.fourth_bits_low);
+        const uint32_t low = __dp4a(bits, constants.weights_16, (uint32_t)__popc(l.census ^ even.low));
+        return plx_mad(plx_mad(__popc(l.census ^ odd.high), 256, __popc(l.census ^ even.high)), 65536, low);
+    }
 };
 
 /* 62 bits of census. */
@@ -207,13 +271,22 @@ static __device__ __forceinline__ uint32_t plx_load_gradients(const plx_view<con
     return (uint32_t)gradient.row(y)[plx_clamp(q, 0, gradient.width - 1)] << 16;
 }
 
-/* Up to 16 bits of census below the gradients. */
+/* 12 bits of census, three in each of four nibbles: a selector of PRMT, whose table of bytes counts bits. */
+static __device__ __forceinline__ uint32_t plx_spread_census(uint32_t census)
+{
+    const uint32_t halves = plx_mad(census & 0xFC0, 3, census);
+    return halves + (halves & 0x3838);
+}
+
+/* 12 bits of census, spread, below the gradients. */
 struct short_census_and_gradients {
     typedef uint32_t word;
 
-    struct pixel {
+    struct alignas(16) pixel {
         uint32_t census; /* twice */
         plx_gradients gradients;
+
+        pixel() = default;
 
         __device__ __forceinline__ explicit pixel(word l)
         {
@@ -221,7 +294,7 @@ struct short_census_and_gradients {
             gradients = plx_gradients(l, l);
         }
     };
-    struct partners {
+    struct alignas(16) partners {
         uint32_t census; /* of both */
         plx_gradients gradients;
 
@@ -236,13 +309,18 @@ struct short_census_and_gradients {
 
     static __device__ word load(const plx_view<const void> &census, const plx_view<const uint16_t> &gradient, int q, int y)
     {
-        return census_only::load(census, gradient, q, y) | plx_load_gradients(gradient, q, y);
+        return plx_spread_census(census_only::load(census, gradient, q, y)) | plx_load_gradients(gradient, q, y);
     }
-    static __device__ uint32_t costs(const pixel &l, const partners &even, const partners &odd, const plx_gradient_caps &caps)
+    /* Two of the four distances are counted by POPC, which is slow, and two by PRMT and sums of four products. */
+    static __device__ uint32_t costs(const pixel &l, const partners &even, const partners &odd,
+                                     const plx_cost_constants &constants)
     {
         const uint32_t e = l.census ^ even.census, o = l.census ^ odd.census;
-        const uint32_t low = plx_mad(__popc(o & 0xFFFF), 256, __popc(e & 0xFFFF)), both = plx_mad(__popc(o), 256, __popc(e));
-        return plx_mad(both - low, 65536, low) + l.gradients.costs(even.gradients, odd.gradients, caps);
+        const uint32_t low_e = __dp4a(plx_nibble_counts(constants.counts, 0x03020201, e), constants.weights, 0u);
+        const uint32_t low = __dp4a(plx_nibble_counts(constants.counts_16, 0x30202010, o), constants.weights_16, low_e);
+        const uint32_t gradients = l.gradients.costs(even.gradients, odd.gradients, constants);
+        /* both << 16, less low << 16, and low itself */
+        return plx_mad(low, 1 - 65536u, plx_mad(plx_mad(__popc(o), 256, __popc(e)), 65536, gradients));
     }
 };
 
@@ -255,6 +333,8 @@ template <class CENSUS> struct census_and_gradients {
     struct pixel {
         typename CENSUS::pixel census;
         plx_gradients gradients;
+
+        pixel() = default;
 
         __device__ __forceinline__ explicit pixel(const word &l) : census(l.census), gradients(l.gradients, l.gradients)
         {
@@ -276,9 +356,11 @@ template <class CENSUS> struct census_and_gradients {
     {
         return {CENSUS::load(census, gradient, q, y), plx_load_gradients(gradient, q, y)};
     }
-    static __device__ uint32_t costs(const pixel &l, const partners &even, const partners &odd, const plx_gradient_caps &caps)
+    static __device__ uint32_t costs(const pixel &l, const partners &even, const partners &odd,
+                                     const plx_cost_constants &constants)
     {
-        return CENSUS::costs(l.census, even.census, odd.census, caps) + l.gradients.costs(even.gradients, odd.gradients, caps);
+        return CENSUS::costs(l.census, even.census, odd.census, constants) +
+               l.gradients.costs(even.gradients, odd.gradients, constants);
     }
 };
 

@@ -47,7 +47,7 @@ struct sweep_args {
     int columns;       /* WIDTH, rounded up so that the steps are a multiple of WORD_COLUMNS */
     int groups, bands; /* of a sweep: groups of ROWS rows; bands of WARPS groups, the last may have fewer */
     int min_disparity;
-    plx_gradient_caps caps;
+    plx_cost_constants constants;
     uint32_t p1_straight, p1_diagonal, p2; /* in both halves */
 };
 

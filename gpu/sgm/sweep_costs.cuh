@@ -133,7 +133,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
             uint32_t word[4];
 #pragma unroll
             for (int w = 0; w < 4; w++)
-                word[w] = F::costs(left, partners[N + k - 2 * w], partners[N + k - 2 * w - 1], a.caps);
+                word[w] = F::costs(left, partners[N + k - 2 * w], partners[N + k - 2 * w - 1], a.constants);
             s.cost[(t + k) & (COST_COLUMNS - 1)][lane] = make_uint4(word[0], word[1], word[2], word[3]);
         }
     }

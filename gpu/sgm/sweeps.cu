@@ -175,7 +175,7 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
         0,
         0,
         match->min_disparity,
-        plx_gradient_caps_of(match),
+        plx_cost_constants_of(match),
         (uint32_t)match->p1_straight * 0x10001u,
         (uint32_t)match->p1_diagonal * 0x10001u,
         (uint32_t)match->p2 * 0x10001u};
@@ -184,7 +184,7 @@ int plx_sgm_sweeps(const struct plx_sgm_job *job)
 
 bool plx_sgm_can_sweep(const struct plx_match *match)
 {
-    return match->paths == 8 && plx_census_bits(match->census) <= (match->gradient_cap > 0 ? 16 : 32);
+    return match->paths == 8 && plx_census_bits(match->census) <= (match->gradient_cap > 0 ? 12 : 32);
 }
 
 /* The largest D has the most bands and the largest messages. */

@@ -5,7 +5,8 @@
 #include "gpu/sgm/sgm.cuh"
 
 #define THREADS 128
-#define PIXELS 8 /* of a thread, side by side */
+#define PIXELS 8 /* of a thread at once, side by side */
+#define SPAN 256 /* pixels of a block */
 
 #define PENALTY_X 32
 #define PENALTY_Y 8
@@ -22,11 +23,11 @@ struct cost_args {
     plx_cost_constants constants;
 };
 
-/* What a block needs in shared memory, prepared once for all threads. */
+/* What a block needs in shared memory, prepared once for all threads; aligned for loads of vectors. */
 template <class F, int D> struct cost_tile {
-    static constexpr int CHUNKS = D / 16, SPAN = THREADS / CHUNKS * PIXELS, PARTNERS = SPAN + D / 2;
-    typename F::pixel own[SPAN];
-    typename F::partners partners[PARTNERS + PARTNERS / PIXELS];
+    static constexpr int CHUNKS = D / 16, PARTNERS = SPAN + D / 2;
+    alignas(16) typename F::pixel own[SPAN];
+    alignas(16) typename F::partners partners[PARTNERS + PARTNERS / PIXELS];
 
     /* Index of partners I: threads that read from multiples of PIXELS on start in different banks. */
     static __device__ __forceinline__ unsigned skewed(unsigned i)
@@ -47,55 +48,62 @@ template <class F, int D> struct cost_tile {
 #pragma unroll
         for (int start = 0; start < SPAN; start += THREADS) {
             const int i = start + threadIdx.x;
-            if (start + THREADS <= SPAN || i < SPAN)
-                own[i] = typename F::pixel(F::load(a.left_census, a.left_gradient, x + i, y));
+            own[i] = typename F::pixel(F::load(a.left_census, a.left_gradient, x + i, y));
+        }
+    }
+
+    /* Writes chunk G of pixels PIXEL to PIXEL + 7, but at most of COUNT pixels, to OUT. */
+    __device__ __forceinline__ void write_costs(const plx_cost_constants &constants, int pixel, int g, int count,
+                                                uint4 *out) const
+    {
+        /* at[8 + k - i] are the partners of pixel k at disparities 8 g + i and D / 2 more; i = 0..7, so at[0] are none */
+        const typename F::partners *from = partners + skewed(D / 2 + pixel - 8 * g - PIXELS);
+        typename F::partners at[2 * PIXELS];
+#pragma unroll
+        for (int i = 1; i < 2 * PIXELS; i++)
+            at[i] = from[skewed(i)];
+#pragma unroll
+        for (int k = 0; k < PIXELS; k++) {
+            if (k >= count)
+                return;
+            const typename F::pixel l = own[pixel + k];
+            uint32_t word[4];
+#pragma unroll
+            for (int w = 0; w < 4; w++)
+                word[w] = F::costs(l, at[PIXELS + k - 2 * w], at[PIXELS + k - 2 * w - 1], constants);
+            out[k * CHUNKS] = make_uint4(word[0], word[1], word[2], word[3]);
         }
     }
 };
 
-/* Grid: a block makes 1024 * 16 / D pixels of a row; a thread one chunk (16 disparities) of eight pixels, which need 15
+/* Grid: a block makes 256 pixels of a row; a thread D / 64 times one chunk (16 disparities) of eight pixels, which need 15
  * partners in each half of the range: they overlap along the diagonal, so every partner is read once for up to eight costs.
  * Reads the features, those of the right view twice (and D words a block of halo), writes D bytes a pixel. */
 template <class F, int D> static __global__ void __launch_bounds__(THREADS) cost_kernel(const __grid_constant__ cost_args a)
 {
     typedef cost_tile<F, D> tile;
     __shared__ tile s;
-    const int y = blockIdx.y, block_x = blockIdx.x * tile::SPAN, width = a.left_census.width;
-    const int g = threadIdx.x % tile::CHUNKS, pixel = threadIdx.x / tile::CHUNKS * PIXELS, x = block_x + pixel;
+    const int y = blockIdx.y, block_x = blockIdx.x * SPAN, width = a.left_census.width;
+    const int g = threadIdx.x % tile::CHUNKS;
 
     plx_grid_wait_and_trigger();
     s.fill(a, block_x, block_x - a.min_disparity - D / 2, y);
     __syncthreads();
-    if (x >= width)
-        return;
-
-    /* at[8 + k - i] are the partners of pixel k at disparities 8 g + i and D / 2 more; i = 0..7, so at[0] are none */
-    const typename F::partners *from = s.partners + tile::skewed(D / 2 + pixel - 8 * g - PIXELS);
-    typename F::partners at[2 * PIXELS];
-#pragma unroll
-    for (int i = 1; i < 2 * PIXELS; i++)
-        at[i] = from[tile::skewed(i)];
     /* threadIdx.y is 0: a number that the compiler knew to be the same in all threads it would copy at each use */
     plx_cost_constants constants = a.constants;
     constants.counts += threadIdx.y, constants.counts_16 += threadIdx.y;
-    uint4 *out = a.cost + ((size_t)y * width + x) * tile::CHUNKS + g;
-#pragma unroll
-    for (int k = 0; k < PIXELS; k++) {
-        if (x + k >= width)
-            return;
-        const typename F::pixel l = s.own[pixel + k];
-        uint32_t word[4];
-#pragma unroll
-        for (int w = 0; w < 4; w++)
-            word[w] = F::costs(l, at[PIXELS + k - 2 * w], at[PIXELS + k - 2 * w - 1], constants);
-        out[k * tile::CHUNKS] = make_uint4(word[0], word[1], word[2], word[3]);
+    uint4 *row = a.cost + (size_t)y * width * tile::CHUNKS + g;
+#pragma unroll 1
+    for (int pixel = threadIdx.x / tile::CHUNKS * PIXELS; pixel < SPAN; pixel += THREADS / tile::CHUNKS * PIXELS) {
+        const int x = block_x + pixel;
+        s.write_costs(constants, pixel, g, width - x, row + x * tile::CHUNKS);
     }
 }
 
 template <class F> static int launch(const struct plx_sgm_job *job, const struct cost_args &args)
 {
     return plx_with_disparities(job->match, [&](auto d) {
-        const dim3 grid(plx_div_ceil(job->width, THREADS * 16 / d * PIXELS), (unsigned)job->height);
+        const dim3 grid(plx_div_ceil(job->width, SPAN), (unsigned)job->height);
         return PLX_LAUNCH_DEPENDENT(job->gpu, (cost_kernel<F, d>), grid, THREADS, args);
     });
 }

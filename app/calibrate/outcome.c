@@ -103,7 +103,7 @@ static int fit_and_check(const struct plx_boards *boards, struct plx_outcome *ou
         result = plx_rig_check_fit(&boards->board, boards->pair, boards->count, &boards->options, &outcome->fit, message);
     if (result == 0)
         result = rectify(&outcome->fit.rig, &rectified, message);
-    if (result < 0)
+    if (result != 0)
         return result;
     const double *t = outcome->fit.rig.right_from_left.translation;
     outcome->baseline_m = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
@@ -117,7 +117,7 @@ static int fit_and_check(const struct plx_boards *boards, struct plx_outcome *ou
 int plx_outcome_find(const struct plx_boards *boards, struct plx_outcome *ret_outcome, struct plx_error_message *message)
 {
     struct plx_outcome outcome = {.worst = 0};
-    double(*pair_rms)[PLX_EYES] = malloc((size_t)(boards->count + 1) * sizeof *pair_rms);
+    double(*pair_rms)[PLX_EYES] = calloc((size_t)boards->count + 1, sizeof *pair_rms);
     int result = pair_rms ? fit_and_check(boards, &outcome, pair_rms, message)
                           : plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     free(pair_rms);

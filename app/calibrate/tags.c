@@ -242,7 +242,7 @@ static int place(const struct found *found, int count, const struct plx_board *b
 
 int plx_tags_find(struct plx_tags *tags, const struct plx_image *grey, const struct plx_board *board, double (*ret_corner)[2])
 {
-    const size_t most = (size_t)(board->columns * board->rows);
+    const size_t most = (size_t)board->columns * (size_t)board->rows;
     if (grey->width < MIN_SIDE || grey->height < MIN_SIDE)
         return PLX_ERR_NOT_FOUND;
     struct found *found = malloc(2 * most * sizeof *found); /* of both ways to look */

@@ -11,6 +11,7 @@
 static uint64_t add_bytes(uint64_t hash, const void *data, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): a byte of a number that is set */
         hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
     return hash;
 }

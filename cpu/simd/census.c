@@ -36,6 +36,7 @@ INLINE u8v census_byte(const struct sample *samples, int count, int x)
 {
     u8v byte = all8(0);
     for (int i = 0; i < count; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all COUNT samples are set */
         u8v greater = (u8v)(load8(samples[i].one + x) > load8(samples[i].other + x)); /* all ones or 0 */
         byte = byte + byte - greater;
     }
@@ -58,7 +59,7 @@ INLINE void census(const struct sample *samples, int count, int width, int word_
             store_words(ret_words + x * word_bytes, bytes, word_bytes);
         } else {
             store_words(words, bytes, word_bytes);
-            memcpy(ret_words + x * word_bytes, words, (size_t)((width - x) * word_bytes));
+            memcpy(ret_words + x * word_bytes, words, (size_t)(width - x) * (size_t)word_bytes);
         }
     }
 }

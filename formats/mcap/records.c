@@ -134,7 +134,7 @@ bool plx_mcap_channel_has(const struct plx_mcap_channel *channel, const char *ke
     while (!map.failed && plx_mcap_left(&map) > 0) {
         const struct plx_mcap_cursor found = plx_mcap_get_part(&map, 4);
         plx_mcap_get_part(&map, 4);
-        if (plx_mcap_left(&found) == strlen(key) && memcmp(found.at, key, strlen(key)) == 0)
+        if (!map.failed && plx_mcap_left(&found) == strlen(key) && memcmp(found.at, key, strlen(key)) == 0)
             return true;
     }
     return false;

@@ -307,7 +307,7 @@ static int errors_of_pairs(const char *correction, double ret_percent[32])
 {
     struct command command;
     int count = 0;
-    command_succeed(&command, "run", PLX_TEST_DATA "/kitti_dev", "--gt", "gt.png", "--set", correction, "--json");
+    command_succeed(&command, "run", (PLX_TEST_DATA "/kitti_dev"), "--gt", "gt.png", "--set", correction, "--json");
     cJSON *list = cJSON_Parse(command.out);
     const cJSON *pair;
     cJSON_ArrayForEach (pair, list) {
@@ -325,7 +325,7 @@ static void pairs_of_one_camera_learn_from_each_other(void **state)
 {
     (void)state;
     enum { PAIRS = 22, ALONE = 20 };
-    double before[32], after[32], sum[2] = {0};
+    double before[32] = {0}, after[32] = {0}, sum[2] = {0};
     int changed = 0;
     assert_int_equal(errors_of_pairs("calibration_correction=off", before), PAIRS);
     assert_int_equal(errors_of_pairs("calibration_correction=rows", after), PAIRS);

@@ -154,6 +154,7 @@ int __wrap_open(const char *path, int flags, ...)
 static void delay(const char *name)
 {
     bool stuck = is_due("hang", name);
+    const char *drags_while = getenv("PLX_FAULT_WHILE"); /* this file exists */
 
     if (strcmp(fault.kind, "stick") == 0 && strcmp(fault.name, name) == 0)
         stuck = atomic_fetch_add(fault.calls, 1) + 1 >= fault.number;
@@ -161,7 +162,7 @@ static void delay(const char *name)
         dprintf(STDERR_FILENO, "fault: %s was asked to end\n", name);
     stop_if_due(name);
     if (strcmp(fault.name, name) == 0 &&
-        (strcmp(fault.kind, "slow") == 0 || (strcmp(fault.kind, "drag") == 0 && access(getenv("PLX_FAULT_WHILE"), F_OK) == 0)))
+        (strcmp(fault.kind, "slow") == 0 || (strcmp(fault.kind, "drag") == 0 && drags_while && access(drags_while, F_OK) == 0)))
         usleep((useconds_t)fault.number * 1000);
 }
 

@@ -23,8 +23,8 @@
 #define NEAR "{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}"
 #define FAR "{name: far, polygon: [[1.7, -0.5], [4.8, -0.5], [4.8, 0.5], [1.7, 0.5]], max_unknown: 0.6}"
 
-static const char *const near_args[] = {MOUNTED, "--set", "zones=[" NEAR "]", NULL};
-static const char *const both_args[] = {MOUNTED, "--set", "zones=[" NEAR ", " FAR "]", NULL};
+static const char *const near_args[] = {MOUNTED, "--set", ("zones=[" NEAR "]"), NULL};
+static const char *const both_args[] = {MOUNTED, "--set", ("zones=[" NEAR ", " FAR "]"), NULL};
 static const char *const none_args[] = {MOUNTED, NULL};
 
 /* Waits until the verdict is KIND with all of REASONS. */
@@ -260,7 +260,7 @@ static void a_frozen_picture_is_stop(void **state)
     char path[128];
     write_replay(120, freeze);
     snprintf(path, sizeof path, "source.path=%s", daemon_.directory);
-    const char *const args[] = {MOUNTED, "--set", "zones=[" NEAR "]", "--set", "source.type=replay", "--set", path, NULL};
+    const char *const args[] = {MOUNTED, "--set", ("zones=[" NEAR "]"), "--set", "source.type=replay", "--set", path, NULL};
     daemon_start(&daemon_, args);
     struct plx_client *client = connect_client();
     wait_for(client, PLX_VERDICT_GO, 0);

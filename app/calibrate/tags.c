@@ -188,12 +188,12 @@ static bool fit(const struct found *found, int count, const struct plx_board *bo
     const double determinant = cc * rr - cr * cr;
     if (!(determinant > 1e-9))
         return false;
-    for (int j = 0; j < 2; j++) {
-        double *line = j == 0 ? ret->u : ret->v;
-        line[0] = (rr * with[j][0] - cr * with[j][1]) / determinant;
-        line[1] = (cc * with[j][1] - cr * with[j][0]) / determinant;
-        line[2] = mean[2 + j] - line[0] * mean[0] - line[1] * mean[1];
-    }
+    ret->u[0] = (rr * with[0][0] - cr * with[0][1]) / determinant;
+    ret->u[1] = (cc * with[0][1] - cr * with[0][0]) / determinant;
+    ret->u[2] = mean[2] - ret->u[0] * mean[0] - ret->u[1] * mean[1];
+    ret->v[0] = (rr * with[1][0] - cr * with[1][1]) / determinant;
+    ret->v[1] = (cc * with[1][1] - cr * with[1][0]) / determinant;
+    ret->v[2] = mean[3] - ret->v[0] * mean[0] - ret->v[1] * mean[1];
     const double area = ret->u[0] * ret->v[1] - ret->u[1] * ret->v[0];
     return fabs(area) > MIN_AREA * (ret->u[0] * ret->u[0] + ret->v[0] * ret->v[0]);
 }

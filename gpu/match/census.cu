@@ -70,26 +70,16 @@ template <int COUNT> struct lines {
     }
 };
 
-static __device__ __forceinline__ __half2 half2_of(uint32_t pair)
-{
-    return *(const __half2 *)&pair;
-}
-
-static __device__ __forceinline__ uint32_t pair_of(__half2 halves)
-{
-    return *(const uint32_t *)&halves;
-}
-
 /* The first minus the second of both halves, no less than 0 and no more than 1. */
 static __device__ __forceinline__ uint32_t larger(uint32_t first, uint32_t second)
 {
-    return pair_of(__hsub2_sat(half2_of(first), half2_of(second)));
+    return plx_bits_of(__hsub2_sat(plx_as_half2(first), plx_as_half2(second)));
 }
 
 /* 2 * bits + bit, of both halves */
 static __device__ __forceinline__ uint32_t append(uint32_t bits, uint32_t bit)
 {
-    return pair_of(__hfma2(half2_of(bits), half2_of(0x40004000u), half2_of(bit)));
+    return plx_bits_of(__hfma2(plx_as_half2(bits), plx_as_half2(0x40004000u), plx_as_half2(bit)));
 }
 
 /* Words of a row of a thread's columns while bits are collected, highest first: eight bits a pair, a ninth stays with them. */

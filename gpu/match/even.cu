@@ -69,9 +69,7 @@ template <bool NARROW> struct near_pair {
  * integers that its error does not matter. It is positive, as PLX_EVEN_STEP is added. */
 static __device__ __forceinline__ int mean(float sum, int count)
 {
-    const float n = (float)count;
-    float inverse;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(n));
+    const float n = (float)count, inverse = plx_reciprocal(n);
     return (int)(__fmaf_rn(n, PLX_EVEN_STEP + 0.5f, sum + 0.25f) * inverse) - PLX_EVEN_STEP;
 }
 

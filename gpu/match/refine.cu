@@ -194,8 +194,7 @@ struct confidence_args {
  * reciprocal and of the product do not matter. */
 static __device__ __forceinline__ int quotient(float a, float b)
 {
-    float inverse;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+    const float inverse = plx_reciprocal(b);
     return (int)((a + 0.5f) * inverse);
 }
 
@@ -214,7 +213,7 @@ static __device__ __forceinline__ void count(const uint32_t (*tile)[TILE_X], __h
 #pragma unroll
         for (int i = 0; i < REACH + 2; i += 2) {
             const uint2 four = *(const uint2 *)(tile[dy] + i);
-            row[i] = *(const __half2 *)&four.x, row[i + 1] = *(const __half2 *)&four.y;
+            row[i] = plx_as_half2(four.x), row[i + 1] = plx_as_half2(four.y);
         }
 #pragma unroll
         for (int i = 0; i < 2; i++)

@@ -113,7 +113,7 @@ template <class Launch> static inline int plx_with_disparities(const struct plx_
 struct plx_cost_constants {
     __half2 rest_x, rest_y;       /* 1 - limit / 2048 */
     uint32_t zeros;               /* the sums of bits that plx_gradients has for four pairs without a difference */
-    uint32_t counts, counts_16;   /* the bits of numbers 0..3, and those times 16 */
+    uint32_t counts, counts_16;   /* number of bits in 0..3, a byte each, and 16 times that number */
     uint32_t weights, weights_16; /* 1 and 16, in each byte */
 };
 
@@ -141,13 +141,8 @@ struct plx_gradients {
     __device__ __forceinline__ plx_gradients(uint32_t low, uint32_t high)
     {
         const uint32_t both = __byte_perm(low, high, 0x7632);
-        x = number(__byte_perm(both, 0x38383838, 0x4240));
-        y = number(__byte_perm(both, 0x38383838, 0x4341));
-    }
-
-    static __device__ __forceinline__ __half2 number(uint32_t bits)
-    {
-        return *(const __half2 *)&bits;
+        x = plx_as_half2(__byte_perm(both, 0x38383838, 0x4240));
+        y = plx_as_half2(__byte_perm(both, 0x38383838, 0x4341));
     }
 
     /*
@@ -158,7 +153,7 @@ struct plx_gradients {
     {
         const __half2 in_x = __hadd2_sat(__habs2(__hsub2(x, other.x)), constants.rest_x);
         const __half2 in_y = __hadd2_sat(__habs2(__hsub2(y, other.y)), constants.rest_y);
-        return *(const uint32_t *)&in_x + *(const uint32_t *)&in_y;
+        return plx_bits_of(in_x) + plx_bits_of(in_y);
     }
 
     /* Of four pairs: the bytes of a chunk's word. */

@@ -154,7 +154,7 @@ int __wrap_open(const char *path, int flags, ...)
 static void delay(const char *name)
 {
     bool stuck = is_due("hang", name);
-    const char *drags_while = getenv("PLX_FAULT_WHILE"); /* this file exists */
+    const char *drags_while = getenv("PLX_FAULT_WHILE"); /* path of a file; "drag" delays while the file exists */
 
     if (strcmp(fault.kind, "stick") == 0 && strcmp(fault.name, name) == 0)
         stuck = atomic_fetch_add(fault.calls, 1) + 1 >= fault.number;

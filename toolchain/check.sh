@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Keeps the tree clean; called by ./dev check. Each step is a function; all run in this order unless some are named.
+# Keeps the tree clean; called by ./dev check. Each step is a function; all run in this order unless some are named. Those of more_steps run
+# only when named: they take too long for every push.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 steps="format layers gcc clang cuda tidy cppcheck analyzer asan tsan fuzz python"
+more_steps="fresh"
 jobs=$(nproc)
 logs=build/log
 mkdir -p "$logs"
@@ -90,16 +92,19 @@ step_python() {
         "$bin/python" -m zipfile -l "$work"/parallax_stereo-*.whl | grep -F "$file" || { echo "the wheel has no $file"; return 1; }
     done
 }
+# The commands of README.md in a fresh Debian 12, as root and as a user.
+step_fresh() { toolchain/fresh.sh; }
 
 for step in "${@:-$steps}"; do
     for name in $step; do
-        [[ " $steps " == *" $name "* ]] || { echo "check: unknown step $name; there are: $steps" >&2; exit 64; }
+        [[ " $steps $more_steps " == *" $name "* ]] || { echo "check: unknown step $name; there are: $steps $more_steps" >&2; exit 64; }
         begun=$SECONDS
         printf '%-10s ' "$name"
         code=0
         "step_$name" >"$logs/check-$name.log" 2>&1 || code=$?
         if [[ $code == 0 ]]; then
             printf 'ok (%d s)\n' $((SECONDS - begun))
+            sed -n 's/^time: /    /p' "$logs/check-$name.log"
         elif [[ $code == 77 ]]; then
             tail -n 1 "$logs/check-$name.log"
         else

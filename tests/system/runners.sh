@@ -81,13 +81,19 @@ else
     echo "skipped in part: no ROS or no browser here (./dev setup --all)"
 fi
 
-# A package is what cmake and cpack make.
-for subject in crash end; do
-    mkdir "$work/tools-$subject"
-    cp "$work/subjects/subject_$subject" "$work/tools-$subject/cmake"
-    must_fail "package: cmake $subject" env PATH="$work/tools-$subject:$PATH" PLX_PACKAGE_TEST="$work/package-$subject" "$source/tests/system/package.sh" "$source"
-done
-all_failed
+# A package is what cmake and cpack make. Without these tools its test skips before it runs cmake.
+missing=
+for tool in dpkg-deb dpkg-shlibdeps ninja; do command -v "$tool" >/dev/null || missing+=" $tool"; done
+if [[ $missing ]]; then
+    echo "skipped in part: no$missing here (./dev setup --all)"
+else
+    for subject in crash end; do
+        mkdir "$work/tools-$subject"
+        cp "$work/subjects/subject_$subject" "$work/tools-$subject/cmake"
+        must_fail "package: cmake $subject" env PATH="$work/tools-$subject:$PATH" PLX_PACKAGE_TEST="$work/package-$subject" "$source/tests/system/package.sh" "$source"
+    done
+    all_failed
+fi
 
 # The guests: QEMU and what the guest says on its console, of both machines.
 cd "$source"

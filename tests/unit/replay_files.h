@@ -10,12 +10,13 @@
 #include "drivers/files/picture.h"
 #include "drivers/replay/replay.h"
 #include "tests/cmocka.h"
+#include "tests/patience.h"
 #include "tests/pgm_write.h"
 #include "tests/unit/files.h"
 
 #define WIDTH 21
 #define HEIGHT 7
-#define SOON (plx_now_ns() + 20 * PLX_NS_PER_S)
+#define SOON patience_end_ns()
 
 static struct plx_stages *stages;
 static struct plx_error_message message;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replay of directories: layouts, formats of pictures, order and times. */
 #include <math.h>
-#include <time.h>
 
 #include <turbojpeg.h>
 
 #include "tests/unit/replay_files.h"
+#include "tests/unit/slow_reader.h"
 
 static void remove_sequence(const char *left, const char *right, int count)
 {
@@ -258,9 +258,9 @@ static void test_fixed_rate(void **state)
     files_text("times.txt", "0\n1\n2\n3\n4\n"); /* not used */
     struct plx_replay_options options = at(PLX_TIMING_FIXED);
     options.rate_hz = 20.0;
+    const int64_t begun = plx_now_ns();
     struct plx_source *source = opened(&options);
     assert_true(source->rate_hz == 20.0);
-    int64_t begun = plx_now_ns();
     struct plx_capture capture;
     while (source->ops->next(source, SOON, &capture) == 0) {
         assert_true(capture.capture_ns <= plx_now_ns());
@@ -274,18 +274,10 @@ static void test_slow_reader(void **state)
 {
     (void)state;
     put_sequence("left", "right", 40);
-    const struct timespec pause = {0, 250 * 1000000L};
     struct plx_replay_options options = at(PLX_TIMING_FIXED);
+    options.loop = true; /* goes on until the reader is late enough */
     struct plx_source *source = opened(&options);
-    struct plx_capture capture = take(source);
-    source->ops->release(source, &capture);
-    nanosleep(&pause, NULL); /* 25 periods; a handful of buffers */
-    capture = take(source);
-    assert_true(capture.sequence <= 1); /* the right eye of the first pair waits still */
-    source->ops->release(source, &capture);
-    capture = take(source);
-    assert_true(capture.sequence > 10);
-    source->ops->release(source, &capture);
+    slow_reader_loses(source, PLX_SOURCE_MIN_PAIRS + 2, 10, 10 * PLX_NS_PER_MS);
     assert_int_equal(source->ops->control(source, 1000, 1.0f), PLX_ERR_UNSUPPORTED);
     struct plx_control_range range = {1, 1, 1.0f, 1.0f, 1, 1};
     source->ops->range(source, &range);
@@ -294,7 +286,6 @@ static void test_slow_reader(void **state)
 
     options = at(PLX_TIMING_MAXIMUM); /* here nothing is lost */
     source = opened(&options);
-    nanosleep(&pause, NULL);
     for (uint32_t k = 0; k < 40; k++) {
         struct plx_capture left = take(source), right = take(source);
         assert_true(left.sequence == k && right.sequence == k);

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <parallax/error.h>
 
 #include "app/blackbox/read.h"
-#include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/unit/files.h"
 
@@ -190,9 +190,9 @@ static void a_hostile_file_costs_no_time(void **state)
     struct plx_box_content content;
     for (size_t at = PLX_BOX_HEADER_BYTES; at + PLX_BOX_ALIGN <= PLX_BOX_BYTES; at += PLX_BOX_ALIGN)
         memcpy(file + at, &lie, PLX_BOX_ALIGN);
-    const int64_t begin_ns = plx_now_ns();
+    const clock_t begin = clock(); /* of the processor: other programs do not count */
     assert_int_equal(plx_box_parse(file, PLX_BOX_BYTES, &content, &message), 0);
-    assert_true(plx_now_ns() - begin_ns < 5 * PLX_NS_PER_S);
+    assert_true(clock() - begin < 30 * CLOCKS_PER_SEC);
     assert_int_equal(content.count, 0);
     plx_box_free(&content);
     free(file);

@@ -165,11 +165,15 @@ static void test_old_pairs_are_dropped_and_counted(void **state)
     assert_int_equal(plx_capture_queue_fresh_ns(&queue), 250 * PLX_NS_PER_MS); /* the stall in between is no period */
     end(&source, &queue);
 
-    begin(&source, &queue, 100); /* within the bound */
-    source.first_ns = plx_now_ns() - 100 * PLX_NS_PER_MS;
-    source.come = 2;
-    assert_int_equal(plx_capture_queue_next(&queue, &stop), 0);
-    end(&source, &queue);
+    int result;
+    do { /* within the bound; again if this process lost its processor for so long that the pair grew old */
+        begin(&source, &queue, 100);
+        source.first_ns = plx_now_ns() - 100 * PLX_NS_PER_MS;
+        source.come = 2;
+        result = plx_capture_queue_next(&queue, &stop);
+        end(&source, &queue);
+    } while (result != 0 && plx_now_ns() - source.first_ns >= 250 * PLX_NS_PER_MS);
+    assert_int_equal(result, 0);
 
     begin(&source, &queue, 0); /* its capture times are not those of the clock */
     source.first_ns = PERIOD;

@@ -11,24 +11,25 @@
 
 #include "app/log.h"
 #include "tests/cmocka.h"
+#include "tests/patience.h"
 
 #define LINES 20000 /* far more than a pipe or a socket holds */
-#define HANG_S 20
 
-static int go[2]; /* a byte: the reader has made room */
+static int go[2];   /* a byte: the reader has made room */
+static int done[2]; /* a byte: all lines were written, or lost; the end: the writer was killed where it waited */
 
 /* The body of a process whose standard error is FD. */
 static _Noreturn void write_lines(int fd, bool open_first)
 {
     char byte;
 
-    alarm(HANG_S); /* kills it where it waits */
+    alarm((unsigned)patience_ms() / 1000); /* kills it where it waits */
     dup2(fd, STDERR_FILENO);
     if (open_first)
         plx_log_open("parallaxd");
     for (int i = 0; i < LINES; i++)
         plx_log(LOG_NOTICE, "line %d", i);
-    if (read(go[0], &byte, 1) != 1)
+    if (write(done[1], "", 1) != 1 || read(go[0], &byte, 1) != 1)
         _exit(2);
     plx_log(LOG_NOTICE, "the\nend");
     _exit(0);
@@ -52,13 +53,16 @@ static void try(const int fd[2], bool open_first)
     char *line = text;
     int status, read_lines = 0, number;
     unsigned lost = 0;
+    char byte;
 
     assert_int_equal(pipe(go), 0);
+    assert_int_equal(pipe(done), 0);
     const pid_t writer = fork();
     assert_true(writer >= 0);
     if (writer == 0)
         write_lines(fd[1], open_first);
-    usleep(500000); /* until it is done or hangs; either way the queue is full */
+    close(done[1]);
+    assert_int_equal(read(done[0], &byte, 1), 1); /* it has not waited, and the queue is full */
     assert_int_equal(fcntl(fd[1], F_GETFL) & O_NONBLOCK, 0);
     read_all(fd[0], text, sizeof text);
     for (; sscanf(line, "parallaxd: line %d\n", &number) == 1; line = strchr(line, '\n') + 1)
@@ -66,7 +70,7 @@ static void try(const int fd[2], bool open_first)
     assert_in_range(read_lines, 10, LINES - 1);
     assert_int_equal(write(go[1], "", 1), 1);
     assert_int_equal(waitpid(writer, &status, 0), writer);
-    assert_int_equal(status, 0); /* it has not waited */
+    assert_int_equal(status, 0);
     read_all(fd[0], line, sizeof text - (size_t)(line - text));
     char *said = strstr(line, "parallaxd: "); /* a torn line may come first */
     assert_non_null(said);
@@ -75,6 +79,7 @@ static void try(const int fd[2], bool open_first)
     assert_non_null(strstr(said, "\nparallaxd: the?end\n"));
     close(go[0]);
     close(go[1]);
+    close(done[0]);
     close(fd[0]);
     close(fd[1]);
 }

@@ -16,6 +16,7 @@
 #include "drivers/v4l2/buffers.h"
 #include "drivers/v4l2/decoder.h"
 #include "tests/cmocka.h"
+#include "tests/patience.h"
 
 #define PERIOD 1000 /* ticks of the simulation */
 #define FRAMES 300
@@ -191,7 +192,7 @@ static void give(uint32_t sequence)
 static int take(struct plx_capture *ret_capture)
 {
     struct plx_error_message message;
-    return plx_v4l2_frame_queue_pop(&frames, plx_now_ns() + 10 * PLX_NS_PER_S, ret_capture, &message);
+    return plx_v4l2_frame_queue_pop(&frames, patience_end_ns(), ret_capture, &message);
 }
 
 static void a_picture_comes_out_decoded(void **state)
@@ -207,7 +208,7 @@ static void a_picture_comes_out_decoded(void **state)
         assert_int_equal(take(&capture), 0);
         assert_int_equal(capture.sequence, i);
         assert_true(abs(pixels[WIDTH + 7] - (int)(40 * i)) <= 2);
-        assert_int_equal(poll(&woken, 1, 10000), 1);
+        assert_int_equal(poll(&woken, 1, patience_ms()), 1);
         while (!plx_v4l2_decoder_is_idle(decoder))
             usleep(100);
     }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Keeps the promise of README.md on a fresh Debian 12: ./dev demo and ./dev test, typed in a clean clone of HEAD in a root of its own. Once as
 # root with ../shared beside the clone, once without it as a user whom ./dev asks before it uses sudo. Called by ./dev check fresh; exits 77 with
-# the reason where it cannot run. Nothing stays mounted, and nothing of this machine is changed but build/fresh and build/log.
+# the reason where it cannot run. Takes some 3 GB of disk. Nothing stays mounted, and nothing of this machine is changed but build/fresh and build/log.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -24,6 +24,7 @@ check_tools() {
 
 # Where this machine's apt finds Debian: the archive, or with -security the updates of security.
 debian_mirror() { # [-security]
+    # shellcheck disable=SC2016 # apt fills these in
     apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 'Identifier: Packages' |
         awk -v kind="$1" '$1 == "Debian" && $2 ~ "^[a-z]+" kind "$" { print $3; exit }'
 }
@@ -154,11 +155,18 @@ run_both() { # NAME USER HOME
 
 # One run, with a root of its own.
 run_fresh() { # NAME USER HOME
-    local log=$logs/fresh-$1.log
-    trap 'cat "$log"; echo "fresh: the system for $2 could not be made (see above); the log: $log"' EXIT
-    make_root "$fresh/$1" "$2" "$3" >"$log" 2>&1
-    trap - EXIT
-    run_both "$@" || failed=1
+    local log=$logs/fresh-$1.log code
+    set +e # not a condition instead, in which make_root would go on after what fails
+    (set -e && make_root "$fresh/$1" "$2" "$3") >"$log" 2>&1
+    code=$?
+    set -e
+    if [[ $code == 0 ]]; then
+        run_both "$@" || failed=1
+    else
+        tail -n 5 "$log"
+        echo "fresh: the system for $2 could not be made (see above); the log: $log"
+        failed=1
+    fi
     rm -rf --one-file-system "${fresh:?}/$1"
 }
 

@@ -4,6 +4,7 @@
 #define PLX_TESTS_EXEC_AS_H
 
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +39,12 @@ static inline void exec_program(const char *path, char *const *argv)
     execv(word[0], word);
 }
 
-/* USER 0: as the test. The file is opened first: a build below a home directory is out of the other's reach. */
+/* USER 0: as the test. Another has no groups of the test's: after a login, root is a member of its own group. The file is
+ * opened first: a build below a home directory is out of the other's reach. */
 static inline _Noreturn void exec_as(uid_t user, const char *path, char *const *argv)
 {
     const int program = open(path, O_RDONLY | O_CLOEXEC);
-    if (program >= 0 && (user == 0 || (setgid(user) == 0 && setuid(user) == 0))) {
+    if (program >= 0 && (user == 0 || (setgroups(0, NULL) == 0 && setgid(user) == 0 && setuid(user) == 0))) {
         if (*emulator())
             exec_program(path, argv);
         else

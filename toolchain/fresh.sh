@@ -89,7 +89,8 @@ mount_system() { # ROOT
     mount -t proc proc "$1/proc"
     mount --rbind /sys "$1/sys"
     mount -t tmpfs -o mode=755 dev "$1/dev"
-    for node in null zero full random urandom tty; do
+    for node in null zero full random urandom tty loop-control $(cd /dev && compgen -G 'loop[0-9]*'); do
+        [[ -c /dev/$node || -b /dev/$node ]] || continue # not every machine has loop devices
         touch "$1/dev/$node"
         mount --bind "/dev/$node" "$1/dev/$node"
     done

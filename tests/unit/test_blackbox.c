@@ -14,6 +14,7 @@
 
 #include "app/blackbox/read.h"
 #include "app/supervisor/blackbox.h"
+#include "app/supervisor/service_clock.h"
 #include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/unit/files.h"

@@ -297,8 +297,12 @@ static void place(struct plx_motion_info *motion)
     const struct base then = t.base;
     struct base next = then;
     if (motion->valid && happens(0.5)) {
-        const double far = happens(0.1) ? 3 : happens(0.05) ? 14 : 0.2;
-        next = (struct base){then.x + between(-far, far), then.y + between(-far, far), then.yaw + between(-0.6, 0.6)};
+        const double far = happens(0.1) ? 3 : 0.2;
+        next = (struct base){then.x + between(-far, far), then.y + between(-far, far), then.yaw + between(-0.4, 0.9)};
+        if (happens(0.05)) /* often farther than the window reaches */
+            next.x = then.x > 0 ? between(-8, -6) : between(6, 8);
+        if (happens(0.05))
+            next.y = then.y > 0 ? between(-8, -6) : between(6, 8);
         if (fabs(next.x) > 8 || fabs(next.y) > 8)
             next = (struct base){between(-1, 1), between(-1, 1), next.yaw};
     }

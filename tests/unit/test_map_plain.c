@@ -41,10 +41,9 @@ struct base {
     double x, y, yaw;
 };
 
-static const struct plx_map_params params = {.enabled = true, .memory_s = 1.5, .front_m = 0.4, .back_m = 0.3, .width_m = 0.5};
-
 static struct {
     uint64_t random;
+    struct plx_map_params params;
     struct plx_local_map *map;
     struct plx_frame frame;
     struct plx_scan scan[COLUMNS];
@@ -117,7 +116,7 @@ static void mount_anew(void)
                                     .y_m = between(-0.3, 0.3),
                                     .z_m = between(0.4, 0.8),
                                     .roll_deg = between(-8, 8),
-                                    .pitch_deg = between(-3, 25),
+                                    .pitch_deg = between(-3, 50),
                                     .yaw_deg = between(-60, 60)};
     plx_mount_info(&mount, &t.frame.ground, &t.frame.mount);
 }
@@ -349,12 +348,13 @@ static void update_plain(void)
                 continue;
             }
             weigh(cell, &t.sight[row][column], row, column);
-            if (cell->seen_ns >= 0 && t.capture_ns - cell->seen_ns > (cell->moving ? 500 : 1500) * PLX_NS_PER_MS)
+            if (cell->seen_ns >= 0 &&
+                (double)(t.capture_ns - cell->seen_ns) > (cell->moving ? 0.5 : t.params.memory_s) * PLX_NS_PER_S)
                 *cell = (struct plain_cell){.seen_ns = -1, .unsure = cell->unsure};
             const double x = (column - PLAIN / 2 + 0.5) * PLX_MAP_CELL_M - t.base.x,
                          y = (row - PLAIN / 2 + 0.5) * PLX_MAP_CELL_M - t.base.y;
             const double ahead = c * x + s * y, left = c * y - s * x;
-            if (ahead <= 0.4 && ahead >= -0.3 && fabs(left) <= 0.25)
+            if (ahead <= t.params.front_m && ahead >= -t.params.back_m && fabs(left) <= t.params.width_m / 2)
                 *cell = (struct plain_cell){.evidence = -3, .seen_ns = t.capture_ns};
         }
 }
@@ -417,7 +417,12 @@ static void every_cell_is_that_of_the_plain_map(void **state)
     (void)state;
     t.random = test_seed();
     for (int run = 0; run < 6; run++) {
-        assert_int_equal(plx_local_map_create(&params, &t.map), 0);
+        t.params = (struct plx_map_params){.enabled = true,
+                                           .memory_s = 0.5 * (1 + run), /* whole milliseconds */
+                                           .front_m = between(0, 0.8),
+                                           .back_m = between(0, 0.8),
+                                           .width_m = between(0, 1.6)};
+        assert_int_equal(plx_local_map_create(&t.params, &t.map), 0);
         t.frame = (struct plx_frame){.width = WIDTH, .height = HEIGHT, .calibration = {FX, FY, CX, CY, CX, BASELINE}};
         t.started = false;
         t.capture_ns = 1000 * PLX_NS_PER_S;

@@ -279,7 +279,8 @@ static void make_wide_zones(void)
 {
     make_zones();
     plx_zones_destroy(t.zones);
-    t.view.base_from_left.translation[2] = 50; /* it sees all of the ground, nearly */
+    /* From 50 m above it sees all of the ground. */
+    t.view.base_from_left = (struct plx_pose){{0, -1, 0, -1, 0, 0, 0, 0, -1}, {0, 0, 50}};
     for (int i = 0; i < PLX_MAX_ZONES; i++) {
         static const float square[4][2] = {{-6, -6}, {6, -6}, {6, 6}, {-6, 6}};
         t.list.zone[i].points = 4;
@@ -304,7 +305,7 @@ static void what_is_beyond_the_raster_belongs_to_no_zone(void **state)
                 const double x = axis ? other : rim[i], y = axis ? rim[i] : other;
                 const bool inside = fabs(x) < 5.0125 && fabs(y) < 5.0125;
                 assert_int_equal(plx_zones_at(t.zones, x, y, &seen), inside ? 0xFFFF : 0);
-                assert_true(inside || !seen);
+                assert_int_equal(seen, inside);
             }
     plx_zones_destroy(t.zones);
 }
@@ -332,12 +333,67 @@ static void corners_of_a_turned_map_belong_to_no_zone(void **state)
     plx_zones_destroy(t.zones);
 }
 
+/* A zone around a single point of the raster, and one between its points; the map's cells are at odd points. */
+static void zones_of_one_point_and_of_none(void **state)
+{
+    (void)state;
+    make_wide_zones();
+    plx_zones_destroy(t.zones);
+    for (int i = 0; i < 2; i++) {
+        const float at = i ? 0.9875F : 0.975F;
+        const float triangle[3][2] = {{at - 0.005F, at - 0.005F}, {at + 0.005F, at - 0.005F}, {at, at + 0.005F}};
+        t.list.zone[i].points = 3;
+        memset(t.list.zone[i].polygon, 0, sizeof t.list.zone[i].polygon);
+        memcpy(t.list.zone[i].polygon, triangle, sizeof triangle);
+    }
+    assert_int_equal(plx_zones_create(&t.list, &t.view, &t.zones), 0);
+    assert_true(plx_zones_visible(t.zones, 0) == 1 && plx_zones_visible(t.zones, 1) == 0);
+    t.map = (struct plx_map_info){.valid = 1, .origin_x = -100, .origin_y = -100};
+    for (int i = 0; i < PLX_MAP_CELLS * PLX_MAP_CELLS; i++)
+        t.cell[i / PLX_MAP_CELLS][i % PLX_MAP_CELLS] = (struct plx_cell){.kind = PLX_CELL_FREE};
+    for (int x = 0; x < COLUMNS; x++)
+        t.scan[x].known = PLX_SCAN_KNOWN;
+    update((double)NAN);
+    assert_true(t.info[0].known == 1 && t.info[0].depth == 1);
+    assert_true(t.info[1].known == 0 && t.info[1].depth == 0); /* nothing says that it is free */
+    plx_zones_destroy(t.zones);
+}
+
+/* A thing counts if its top reaches the lower limit exactly, and its foot the upper one; the raster's first point counts. */
+static void limits_belong_to_the_range(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t foot, top;
+        bool counts;
+    } cases[] = {{0, 4, false}, {0, 5, true}, {40, 40, true}, {41, 41, false}, {0, 255, true}, {40, 50, true}};
+    make_wide_zones();
+    plx_zones_destroy(t.zones);
+    for (int i = 0; i < PLX_MAX_ZONES; i++) {
+        t.list.zone[i].min_height_m = 5 * PLX_CELL_HEIGHT_M;
+        t.list.zone[i].max_height_m = 40 * PLX_CELL_HEIGHT_M;
+    }
+    assert_int_equal(plx_zones_create(&t.list, &t.view, &t.zones), 0);
+    t.map = (struct plx_map_info){.valid = 1, .origin_x = -100, .origin_y = -100, .x_m = 0.02, .y_m = 0.02};
+    for (int i = 0; i < PLX_MAP_CELLS * PLX_MAP_CELLS; i++)
+        t.cell[i / PLX_MAP_CELLS][i % PLX_MAP_CELLS] = (struct plx_cell){.kind = PLX_CELL_FREE};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        t.cell[0][0] = (struct plx_cell){.kind = PLX_CELL_OCCUPIED, .foot = cases[i].foot, .top = cases[i].top};
+        update((double)NAN);
+        for (int k = 0; k < PLX_MAX_ZONES; k++)
+            assert_int_equal(t.info[k].reasons, cases[i].counts ? PLX_REASON_OCCUPIED : 0);
+    }
+    plx_zones_destroy(t.zones);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(random_scenes, setup),
         cmocka_unit_test_setup(what_is_beyond_the_raster_belongs_to_no_zone, setup),
         cmocka_unit_test_setup(corners_of_a_turned_map_belong_to_no_zone, setup),
+        cmocka_unit_test_setup(zones_of_one_point_and_of_none, setup),
+        cmocka_unit_test_setup(limits_belong_to_the_range, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void make_zones(void)
 {
     const struct plx_mount mount = {.x_m = between(-0.3, 0.3),
                                     .y_m = between(-0.3, 0.3),
-                                    .z_m = between(0.4, 2),
+                                    .z_m = between(0.2, 1.2),
                                     .roll_deg = between(-25, 25),
                                     .pitch_deg = between(-5, 60),
                                     .yaw_deg = between(-180, 180)};
@@ -262,10 +262,10 @@ static void check_zone(int index)
 static void random_scenes(void **state)
 {
     (void)state;
-    for (int scene = 0; scene < 4; scene++) {
+    for (int scene = 0; scene < 6; scene++) {
         make_zones();
         make_map();
-        t.map.valid = scene != 3; /* without a map all is unknown */
+        t.map.valid = scene != 5; /* without a map all is unknown */
         check_points();
         update((double)NAN);
         for (int i = 0; i < PLX_MAX_ZONES; i++)

@@ -107,7 +107,7 @@ static void a_box_goes_with_its_track(void **state)
                                           .y = 80 + (int)random_below(&seed, 100),
                                           .width = 20 + (int)random_below(&seed, 150),
                                           .height = 20 + (int)random_below(&seed, 150),
-                                          .position_m = {(float)between(-1, 1), (float)between(-1, 1), (float)between(2, 6)}};
+                                          .position_m = {(float)between(-1, 1), (float)between(-1, 1), (float)between(0.5, 6)}};
         const struct plx_track_cover cover = {.any = true, .hidden = {random_below(&seed, 2), random_below(&seed, 2)}};
         struct plx_track track = track_of(&then, random_below(&seed, 2) ? &cover : &open_view);
         struct plx_obstacle now = then;
@@ -272,6 +272,79 @@ static void nothing_matches_beyond_the_gate(void **state)
     }
 }
 
+#define STEP_NS (100 * PLX_NS_PER_MS)
+#define SEEN 10 /* frames, */
+#define LOST 3  /* and then nothing */
+#define SPEED_MPS 2.5
+
+/* The record of frame INDEX: it goes along AXIS, to the right or towards the camera. */
+static struct plx_obstacle walk(int axis, int index)
+{
+    struct plx_obstacle now = {.position_m = {0, 0, 9}};
+    now.position_m[axis] += (float)((axis == 2 ? -1 : 1) * SPEED_MPS * index / 10);
+    return now;
+}
+
+/* What tracks.c knows of it at the frame in which it is seen again, if it went on. */
+static struct plx_track walk_and_vanish(int axis)
+{
+    const struct plx_track_camera camera = {0};
+    const struct plx_obstacle first = walk(axis, 0);
+    struct plx_track track = track_of(&first, &open_view);
+    for (int i = 1; i < SEEN; i++) {
+        const struct plx_obstacle now = walk(axis, i);
+        plx_track_predict(&track, &camera, false, 0.1, params.accel_mps2);
+        plx_track_correct(&track, &camera, &calibration, &now, &open_view);
+    }
+    for (int i = 0; i <= LOST; i++)
+        plx_track_predict(&track, &camera, false, 0.1, params.accel_mps2);
+    return track;
+}
+
+/* A thing that was not called moving stands more likely, whatever its velocity: that it went on costs 20 more. */
+static void it_stands_or_went_on(void **state)
+{
+    (void)state;
+    const struct plx_track_camera camera = {0};
+    for (int axis = 0; axis < 3; axis += 2)
+        for (int i = 0; i < 2; i++) {
+            const struct plx_track track = walk_and_vanish(axis);
+            struct plx_track stands = track;
+            struct plx_obstacle next[2] = {walk(axis, 0), walk(axis, 0)}; /* near where it was, and where it would be */
+            for (int k = 0; k < 3; k++) {
+                stands.state.position[k] -= track.state.velocity[k] * 0.1 * (LOST + 1);
+                next[0].position_m[k] = (float)stands.state.position[k];
+                next[1].position_m[k] = (float)track.state.position[k];
+            }
+            double low = 0, high = 2; /* so far from where it was that its distance is nearly 20 */
+            for (int n = 0; n < 60; n++) {
+                double noise[9], position[3];
+                for (int k = 0; k < 3; k++)
+                    position[k] = stands.state.position[k] - (k == 0 ? (low + high) / 2 : 0);
+                next[0].position_m[0] = (float)position[0];
+                plx_track_noise(&camera, &calibration, &next[0], &track.size, 1, noise);
+                *(plx_track_state_distance(&stands.state, position, noise) < (i ? 20.2 : 19.8) ? &low : &high) =
+                    (low + high) / 2;
+            }
+            struct plx_tracks *tracks;
+            struct plx_obstacle list[PLX_MAX_OBSTACLES];
+            uint32_t number = 0;
+            int64_t now_ns = PLX_NS_PER_S;
+            assert_int_equal(plx_tracks_create(&params, &tracks), 0);
+            for (int frame = 0; frame <= SEEN + LOST; frame++, now_ns += STEP_NS) {
+                int count = frame < SEEN ? 1 : frame < SEEN + LOST ? 0 : 2;
+                list[0] = walk(axis, frame);
+                if (count == 2)
+                    memcpy(list, next, sizeof next);
+                plx_tracks_update(tracks, now_ns, &calibration, &unknown_motion, list, &count, PLX_MAX_OBSTACLES);
+                number = frame == 0 ? list[0].track : number;
+            }
+            assert_int_equal(list[i].track, number);
+            assert_int_not_equal(list[1 - i].track, number);
+            plx_tracks_destroy(tracks);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +355,7 @@ int main(void)
         cmocka_unit_test(an_overlap_outweighs_a_distance),
         cmocka_unit_test(a_match_is_likely_near_or_overlaps),
         cmocka_unit_test(nothing_matches_beyond_the_gate),
+        cmocka_unit_test(it_stands_or_went_on),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

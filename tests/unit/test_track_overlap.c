@@ -345,6 +345,37 @@ static void it_stands_or_went_on(void **state)
         }
 }
 
+/* Of two tracks that are as near, the one goes on that was seen whole: a side that was never seen costs 2. */
+static void a_track_that_knows_its_sides_goes_first(void **state)
+{
+    (void)state;
+    const struct plx_obstacle near_thing = {.x = 300, .y = 100, .width = 100, .height = 200, .position_m = {0, 0, 4}};
+    const struct plx_obstacle part = {.x = 350, .y = 100, .width = 100, .height = 200, .position_m = {-0.1F, 0, 8}};
+    const struct plx_obstacle whole = {.x = 470, .y = 100, .width = 100, .height = 200, .position_m = {0.1F, 0, 8}};
+    for (int i = 0; i < 2; i++) {
+        /* Its box shares as much with both; it lies a little nearer to the part, by so many squared standard deviations. */
+        struct plx_obstacle now = {.x = 410, .y = 100, .width = 100, .height = 200, .position_m = {0, 0, 8}};
+        double low = 0, high = 0.1;
+        for (int n = 0; n < 60; n++) {
+            now.position_m[0] = (float)-(low + high) / 2;
+            const double nearer = sigmas_between(&whole, &now, 0.02) - sigmas_between(&part, &now, 0.02);
+            *(nearer < (i ? 2.1 : 1.9) ? &low : &high) = (low + high) / 2;
+        }
+        struct plx_tracks *tracks;
+        struct plx_obstacle list[PLX_MAX_OBSTACLES] = {near_thing, part, whole};
+        int count = 3;
+        assert_int_equal(plx_tracks_create(&params, &tracks), 0);
+        plx_tracks_update(tracks, PLX_NS_PER_S, &calibration, &unknown_motion, list, &count, PLX_MAX_OBSTACLES);
+        const uint32_t expected = list[i ? 1 : 2].track;
+        list[0] = now;
+        count = 1;
+        plx_tracks_update(tracks, PLX_NS_PER_S + 20 * PLX_NS_PER_MS, &calibration, &unknown_motion, list, &count,
+                          PLX_MAX_OBSTACLES);
+        assert_int_equal(list[0].track, expected);
+        plx_tracks_destroy(tracks);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_match_is_likely_near_or_overlaps),
         cmocka_unit_test(nothing_matches_beyond_the_gate),
         cmocka_unit_test(it_stands_or_went_on),
+        cmocka_unit_test(a_track_that_knows_its_sides_goes_first),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

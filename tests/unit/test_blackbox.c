@@ -14,6 +14,9 @@
 #include <parallax/error.h>
 
 #include "app/blackbox/read.h"
+#include "app/supervisor/blackbox.h"
+#include "app/supervisor/service_clock.h"
+#include "core/base/clock.h"
 #include "tests/cmocka.h"
 #include "tests/unit/files.h"
 
@@ -296,6 +299,47 @@ static void links_are_not_followed(void **state)
     assert_int_equal(info.st_size, 8);
 }
 
+/* blackbox.directory is empty: the supervisor records nothing, and starts no process for a copy of nothing. */
+static void a_supervisor_without_a_box_saves_nothing(void **state)
+{
+    (void)state;
+    static const struct plx_heartbeats heartbeats;
+    struct plx_blackbox blackbox = {.copier = PLX_CHILD_NONE};
+    plx_blackbox_open(&blackbox, "");
+    plx_blackbox_log(&blackbox, 4, "a line");
+    plx_blackbox_state(&blackbox, PLX_STATE_FAILED, 0, "a reason");
+    plx_blackbox_frame(&blackbox, NULL, 1);
+    plx_blackbox_save(&blackbox, "failed");
+    blackbox.save_ns = 0; /* long due */
+    assert_false(plx_blackbox_tick(&blackbox, &heartbeats));
+    assert_int_equal(blackbox.beat_ns, 0);
+    plx_blackbox_close(&blackbox);
+    assert_int_equal(count_files("box"), 0);
+}
+
+static void a_copy_is_due_once(void **state)
+{
+    (void)state;
+    static const struct plx_heartbeats heartbeats;
+    struct plx_blackbox blackbox = {.copier = PLX_CHILD_NONE};
+    plx_blackbox_open(&blackbox, files_directory);
+    assert_non_null(blackbox.box);
+    assert_false(plx_blackbox_tick(&blackbox, &heartbeats));
+    const int64_t before_ns = plx_monotonic_ns();
+    plx_blackbox_save(&blackbox, "engine-died");
+    assert_true(blackbox.save_ns >= before_ns + 500 * PLX_NS_PER_MS);
+    plx_blackbox_save(&blackbox, "failed"); /* the first reason names the copy */
+    blackbox.save_ns = 0;                   /* not in half a second, but now */
+    assert_true(plx_blackbox_tick(&blackbox, &heartbeats));
+    assert_string_equal(blackbox.copy_reason, "engine-died");
+    assert_false(plx_blackbox_tick(&blackbox, &heartbeats));
+    const int64_t copied_ns = blackbox.saved_ns;
+    plx_blackbox_save(&blackbox, "failed"); /* the next one: when the box holds other records */
+    assert_int_equal(blackbox.save_ns, copied_ns + 10 * PLX_NS_PER_S);
+    assert_false(plx_blackbox_tick(&blackbox, &heartbeats));
+    plx_blackbox_close(&blackbox);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, files_begin, files_end)
@@ -310,6 +354,8 @@ int main(void)
         CASE(one_process_writes_it),
         CASE(without_room_there_is_an_error_and_no_file),
         CASE(links_are_not_followed),
+        CASE(a_supervisor_without_a_box_saves_nothing),
+        CASE(a_copy_is_due_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "client/map.h"
 #include "core/base/clock.h"
 #include "tests/cmocka.h"
+#include "tests/patience.h"
 #include "tests/shm_image.h"
 #include "tests/system/peer.h"
 #include "tests/unit/client_socket.h"
@@ -40,6 +41,31 @@ struct bad_answer {
     int expected;
 };
 
+/* Hears the hello of the client FD, answers and hangs up. */
+static void give_answer(const struct bad_answer *answer, int fd)
+{
+    union {
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+        struct cmsghdr align;
+    } control = {{0}};
+    struct plx_message message = answer->message, hello;
+    struct iovec part = {&message, answer->bytes};
+    struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
+    size_t count = (answer->descriptors[0] >= 0) + (answer->descriptors[1] >= 0);
+    if (count) {
+        packet.msg_control = control.bytes;
+        packet.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        struct cmsghdr *rights = CMSG_FIRSTHDR(&packet);
+        *rights =
+            (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof(int))};
+        memcpy(CMSG_DATA(rights), answer->descriptors, count * sizeof(int));
+    }
+    recv(fd, &hello, sizeof hello, 0);
+    if (answer->bytes)
+        sendmsg(fd, &packet, MSG_NOSIGNAL);
+    close(fd);
+}
+
 /* Forks a service that gives every client this one answer; its pid. */
 static pid_t serve_badly(const struct bad_answer *answer, int listener)
 {
@@ -47,29 +73,8 @@ static pid_t serve_badly(const struct bad_answer *answer, int listener)
     if (child)
         return child;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (;;) {
-        int fd = accept(listener, NULL, NULL);
-        union {
-            char bytes[CMSG_SPACE(2 * sizeof(int))];
-            struct cmsghdr align;
-        } control = {{0}};
-        struct plx_message message = answer->message, hello;
-        struct iovec part = {&message, answer->bytes};
-        struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
-        size_t count = (answer->descriptors[0] >= 0) + (answer->descriptors[1] >= 0);
-        if (count) {
-            packet.msg_control = control.bytes;
-            packet.msg_controllen = CMSG_SPACE(count * sizeof(int));
-            struct cmsghdr *rights = CMSG_FIRSTHDR(&packet);
-            *rights =
-                (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof(int))};
-            memcpy(CMSG_DATA(rights), answer->descriptors, count * sizeof(int));
-        }
-        recv(fd, &hello, sizeof hello, 0);
-        if (answer->bytes)
-            sendmsg(fd, &packet, MSG_NOSIGNAL);
-        close(fd);
-    }
+    for (;;)
+        give_answer(answer, accept(listener, NULL, NULL));
 }
 
 static void bad_answers_are_refused(void **state)
@@ -207,6 +212,79 @@ static void silent_service_is_a_timeout(void **state)
     unlink(path);
 }
 
+/* The service ends, and its successor hangs at the first hello: the client gives up that connection, and the next one is
+ * answered.
+ */
+static void a_mute_service_is_asked_again(void **state)
+{
+    (void)state;
+    size_t bytes;
+    struct plx_shm_header *image = shm_image_make(&bytes);
+    struct bad_answer answer = {
+        "", {PLX_MESSAGE_MAGIC, PLX_ABI_VERSION, PLX_MESSAGE_WELCOME, 0, 1}, sizeof(struct plx_message), {-1, -1}, 0};
+    const int first = make_memfd(image, bytes, SERVICE_SEALS);
+    image->epoch = 2;
+    ((struct plx_frame *)(void *)((char *)image + image->frames_offset + image->frame_stride))->epoch = 2;
+    const int second = make_memfd(image, bytes, SERVICE_SEALS);
+    free(image);
+    int listener = listen_here(SOCK_SEQPACKET);
+    pid_t service = fork();
+    if (service == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        answer.descriptors[0] = first;
+        give_answer(&answer, accept(listener, NULL, NULL));
+        accept(listener, NULL, NULL); /* stays open, and hears nothing */
+        answer.descriptors[0] = second;
+        for (;;)
+            give_answer(&answer, accept(listener, NULL, NULL));
+    }
+    struct plx_client *client;
+    struct plx_view view;
+    assert_int_equal(plx_connect(path, &client), 0);
+    int code = PLX_ERR_LOST;
+    uint64_t epoch = 0;
+    for (int i = 0; i < 3 && epoch != 2; i++) { /* the frame of the first region, LOST, and that of the second */
+        code = plx_next(client, patience_ms(), &view);
+        if (code == 0) {
+            epoch = view.frame->epoch;
+            plx_release(client, &view);
+        }
+    }
+    assert_int_equal(code, 0);
+    assert_int_equal(epoch, 2);
+    plx_disconnect(client);
+    kill(service, SIGKILL);
+    waitpid(service, NULL, 0);
+    int mine[] = {first, second, listener};
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++)
+        close(mine[i]);
+    unlink(path);
+}
+
+/* Both copies of the header are checked: the one that is read from the file, and the one in the mapping. */
+static void a_region_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    size_t bytes;
+    struct plx_shm_header *image = shm_image_make(&bytes);
+    struct plx_map map;
+    assert_int_equal(plx_map_check(image, bytes, &map), 0);
+    assert_int_equal(plx_map_check(image, sizeof *image - 1, &map), PLX_ERR_FORMAT);
+    for (int bit = 0; bit < 64; bit++) {
+        image->magic ^= UINT64_C(1) << bit;
+        assert_int_equal(plx_map_check(image, bytes, &map), PLX_ERR_FORMAT);
+        image->magic ^= UINT64_C(1) << bit;
+    }
+    /* A newer region must say so before any of its other numbers is believed; a foreign one has no version. */
+    image->abi_version++;
+    assert_int_equal(plx_map_check(image, bytes, &map), PLX_ERR_VERSION);
+    image->magic = 0;
+    assert_int_equal(plx_map_check(image, bytes, &map), PLX_ERR_FORMAT);
+    image->magic = PLX_SHM_MAGIC;
+    assert_int_equal(plx_map_check(image, sizeof *image - 1, &map), PLX_ERR_FORMAT);
+    free(image);
+}
+
 static uint64_t random_word(unsigned *seed)
 {
     static const uint64_t wicked[] = {0,  1,    2,         7,          8,         63,         64,
@@ -318,6 +396,8 @@ int main(void)
         cmocka_unit_test(only_write_seals_forbid_holes),
         cmocka_unit_test(memory_that_is_not_there_is_not_brought_in),
         cmocka_unit_test(silent_service_is_a_timeout),
+        cmocka_unit_test(a_mute_service_is_asked_again),
+        cmocka_unit_test(a_region_that_is_none_is_refused),
         cmocka_unit_test(hostile_memory_never_crashes),
         cmocka_unit_test(hostile_service_never_crashes),
     };

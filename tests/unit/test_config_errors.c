@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "config/text.h"
 #include "config/yaml.h"
 #include "tests/cmocka.h"
 #include "tests/scratch.h"
@@ -141,6 +142,11 @@ static const struct {
     {"engine: {cpus: \"3-2\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},
     {"engine: {cpus: \"1024\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},
     {"engine: {cpus: \"1 2\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},
+    {"engine: {cpus: \"1,\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},
+    {"engine: {cpus: \",1\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},
+    {"engine: {cpus: \"1,,2\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},
+    {"engine: {cpus: \"-2\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},
+    {"engine: {cpus: \"1-2-3\"}\n", PLX_ERR_RANGE, ":1:16: engine.cpus is no list of processors"},
     {"engine: {realtime_priority: 100}\n", PLX_ERR_RANGE,
      ":1:29: engine.realtime_priority is \"100\"; expected a whole number from 0 to 99"},
     {"publish: {socket: \"\"}\n", PLX_ERR_RANGE, ":1:19: publish.socket is empty"},
@@ -168,6 +174,31 @@ static const struct {
     {"tracks.confirm", "tracks.min_hits"},
     {"tracks.lose_after", "tracks.max_missed"},
 };
+
+static void a_list_of_processors_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int cpu[8], count;
+    } lists[] = {{"0", {0}, 1},      {"9", {9}, 1},   {"0,2-4", {0, 2, 3, 4}, 4},
+                 {"0-1", {0, 1}, 2}, {"3-3", {3}, 1}, {"10,9,1023", {9, 10, 1023}, 3}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        bool listed[PLX_MAX_CPUS];
+        int next = 0;
+        memset(listed, true, sizeof listed); /* earlier contents do not count */
+        assert_true(plx_cpus_parse(lists[i].text, listed));
+        for (int cpu = 0; cpu < PLX_MAX_CPUS; cpu++)
+            if (listed[cpu]) {
+                assert_true(next < lists[i].count);
+                assert_int_equal(cpu, lists[i].cpu[next++]);
+            }
+        assert_int_equal(next, lists[i].count);
+    }
+    bool untouched[PLX_MAX_CPUS] = {[5] = true};
+    assert_false(plx_cpus_parse("1,", untouched));
+    assert_true(untouched[5] && !untouched[1]);
+}
 
 static void an_unknown_key_leads_to_the_key_that_was_meant(void **state)
 {
@@ -310,6 +341,7 @@ static void a_refused_key_has_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_of_processors_is_read),
         cmocka_unit_test(an_unknown_key_leads_to_the_key_that_was_meant),
         cmocka_unit_test(each_mistake_has_its_place_and_sentence),
         cmocka_unit_test(size_and_depth_are_bounded),

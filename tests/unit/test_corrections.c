@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The history of corrections: what it keeps, its file, accept and undo. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include <parallax/error.h>
 
+#include "app/corrections/residuals.h"
 #include "app/corrections/store.h"
 #include "tests/cmocka.h"
 
@@ -17,6 +19,16 @@
     "\"hold\": false, \"corrections\": []}"
 
 static char path[64];
+
+/* A file whose last write works, whatever went wrong before: fclose reports no error then. */
+static bool closes_well;
+
+int fclose(FILE *file)
+{
+    int (*const real)(FILE *) = (int (*)(FILE *))(uintptr_t)dlsym(RTLD_NEXT, "fclose");
+    const int result = real(file);
+    return closes_well ? 0 : result;
+}
 
 static struct plx_stereo_calibration calibration(double fx)
 {
@@ -196,6 +208,27 @@ static void without_a_file_it_counts_all_the_same(void **state)
     }
 }
 
+/* A full disk: a small picture fails when it is closed, a large one while it is written. */
+static void a_picture_that_is_not_whole_is_an_error(void **state)
+{
+    (void)state;
+    static struct plx_row_match many[1000];
+    struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_error_message message = {""};
+    assert_int_equal(plx_residuals_write("/nowhere/at/all.svg", &e, &message), PLX_ERR_IO);
+    assert_string_equal(message.text, "/nowhere/at/all.svg: No such file or directory");
+    message.text[0] = '\0';
+    assert_int_equal(plx_residuals_write("/dev/full", &e, &message), PLX_ERR_IO);
+    assert_string_equal(message.text, "/dev/full: No space left on device");
+    e.match = many;
+    e.matches = sizeof many / sizeof *many;
+    closes_well = true;
+    const int result = plx_residuals_write("/dev/full", &e, &message);
+    closes_well = false;
+    assert_int_equal(result, PLX_ERR_IO);
+    assert_int_equal(plx_residuals_write(path, &e, &message), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +237,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_damaged_file_is_refused_with_its_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_service_follows_the_file, set_up, tear_down),
         cmocka_unit_test(without_a_file_it_counts_all_the_same),
+        cmocka_unit_test_setup_teardown(a_picture_that_is_not_whole_is_an_error, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,8 +77,13 @@ static void camera_info_of_both_eyes(void **state)
     assert_true(right.width == info.width && right.height == info.height && right.p[3] == -info.p[0] * 0.2);
     for (int i = 0; i < 12; i++) /* all but cx and the shift */
         assert_true(i == 2 || i == 3 || right.p[i] == info.p[i]);
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 9; i++) {
         assert_true(right.k[i] == right.p[i / 3 * 4 + i % 3] && info.k[i] == info.p[i / 3 * 4 + i % 3]);
+        /* Pictures are rectified already: a reader that rectifies them again turns nothing. */
+        assert_true(info.r[i] == (i % 4 == 0) && right.r[i] == (i % 4 == 0));
+    }
+    for (uint32_t i = 0; i < info.d.count; i++)
+        assert_true(info.d.data[i] == 0);
     published.frame.health = PLX_HEALTH_NOT_CALIBRATED;
     assert_int_equal(plx_message_camera_info(&messages, PLX_LEFT, &info), PLX_ERR_NOT_FOUND);
 }
@@ -260,6 +265,50 @@ static void motion_in_axes_of_the_robot(void **state)
     assert_near(odometry.twist.covariance[2 * 6 + 4], 4 * 10);
 }
 
+/* The rotation matrix of the rotation vector V (Rodrigues). */
+static void rotate(const double v[3], double ret[9])
+{
+    const double angle = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), c = cos(angle), s = sin(angle);
+    const double n[3] = {v[0] / angle, v[1] / angle, v[2] / angle};
+    const double cross[9] = {0, -n[2], n[1], n[2], 0, -n[0], -n[1], n[0], 0};
+    for (int i = 0; i < 9; i++)
+        ret[i] = (i % 4 == 0 ? c : 0) + (1 - c) * n[i / 3] * n[i % 3] + s * cross[i];
+}
+
+/* Turns about one axis and about several at once, in 0.5 s: the rates are twice the rotation vector, forward, left and up. */
+static void turns_about_several_axes(void **state)
+{
+    (void)state;
+    const double turns[][3] = {{0.4, 0, 0},         {0, 0.4, 0},     {0, 0, 0.4},     {0.2, -0.3, 0.6},
+                               {-0.01, 0.02, 0.02}, {-1.2, 0.4, -2}, {0, 1e-5, -1e-6}};
+    struct plx_motion_info *motion = &published.frame.motion;
+    struct ros_odometry odometry;
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        const double *link = turns[i], camera[3] = {-link[1], -link[2], link[0]}; /* right, down, forward */
+        *motion = (struct plx_motion_info){.valid = 1, .interval_ns = 500000000, .pose.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+        rotate(camera, motion->motion.rotation);
+        assert_int_equal(plx_message_odometry(&messages, &odometry), 0);
+        assert_near(odometry.twist.twist.angular.x, 2 * link[0]);
+        assert_near(odometry.twist.twist.angular.y, 2 * link[1]);
+        assert_near(odometry.twist.twist.angular.z, 2 * link[2]);
+    }
+    /* The turn about up is that about the camera's y, negative twice. */
+    motion->covariance[6 * 4 + 4] = 3;
+    assert_int_equal(plx_message_odometry(&messages, &odometry), 0);
+    assert_near(odometry.twist.covariance[35], 4 * 3);
+    motion->valid = 0;
+    assert_int_equal(plx_message_odometry(&messages, &odometry), PLX_ERR_NOT_FOUND);
+    motion->valid = 1;
+    motion->interval_ns = 0;
+    assert_int_equal(plx_message_odometry(&messages, &odometry), PLX_ERR_NOT_FOUND);
+    motion->interval_ns = 500000000;
+    /* No turn at all has no axis, and is 0. */
+    motion->motion = (struct plx_pose){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 1}};
+    assert_int_equal(plx_message_odometry(&messages, &odometry), 0);
+    assert_true(odometry.twist.twist.angular.x == 0 && odometry.twist.twist.angular.y == 0 &&
+                odometry.twist.twist.angular.z == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +321,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(markers_are_a_box_and_a_text, setup, teardown),
         cmocka_unit_test_setup_teardown(obstacles_that_are_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(motion_in_axes_of_the_robot, setup, teardown),
+        cmocka_unit_test_setup_teardown(turns_about_several_axes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -375,6 +375,125 @@ static void blind_frames_add_nothing(void **state)
     assert_int_equal(count(PLX_CELL_UNKNOWN), PLX_MAP_CELLS * PLX_MAP_CELLS);
 }
 
+/* A thing that is seen alike keeps its extent; one that grew has the new one at once, and one that shrank loses 2 cm a look. */
+static void an_extent_widens_at_once_and_narrows_slowly(void **state)
+{
+    (void)state;
+    static const struct {
+        int foot_mm, top_mm;
+        uint8_t foot, top;
+    } looks[] = {{100, 600, 5, 30}, {100, 600, 5, 30}, {100, 800, 5, 40},  {100, 800, 5, 40}, {100, 780, 5, 39},
+                 {100, 600, 5, 38}, {100, 600, 5, 37}, {0, 600, 0, 36},    {100, 600, 1, 35}, {100, 600, 2, 34},
+                 {60, 600, 3, 33},  {60, 600, 3, 32},  {-50, 6000, 0, 255}};
+    see_ground(4);
+    see_thing(70, 90, 2, 0.6);
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        for (int x = 70; x <= 90; x++) {
+            t.stixel[x][0].foot_mm = (int16_t)looks[i].foot_mm;
+            t.stixel[x][0].top_mm = (int16_t)looks[i].top_mm;
+        }
+        next(0);
+        const struct plx_cell cell = at(2.0, 0);
+        if (cell.foot != looks[i].foot || cell.top != looks[i].top)
+            fail_msg("look %zu: %d to %d, expected %d to %d", i, cell.foot, cell.top, looks[i].foot, looks[i].top);
+    }
+}
+
+/* After exactly its time, a cell is still there. */
+static void memory_lasts_to_the_millisecond(void **state)
+{
+    (void)state;
+    for (int moving = 0; moving < 2; moving++) {
+        see_ground(4);
+        see_thing(70, 90, 2, 0.6);
+        for (int x = 70; x <= 90; x++)
+            t.stixel[x][0].record = 7;
+        t.frame.obstacle_count = 1;
+        t.frame.obstacle[0] = (struct plx_obstacle){.label = 7, .moving = (uint32_t)moving};
+        next(0);
+        next(0);
+        memset(t.scan, 0, sizeof t.scan);
+        memset(t.stixel, 0, sizeof t.stixel);
+        t.capture_ns += (moving ? 500 : 5000) * PLX_NS_PER_MS - PERIOD_NS;
+        next(0);
+        expect(2.0, 0, PLX_CELL_OCCUPIED);
+        t.capture_ns += PLX_NS_PER_MS - PERIOD_NS;
+        next(0);
+        assert_int_equal(count(PLX_CELL_OCCUPIED), 0);
+    }
+}
+
+/* The camera looks at the farthest corner of the map, which is the first cell in memory. */
+static void the_corner_of_the_map_is_a_cell_as_any(void **state)
+{
+    (void)state;
+    plx_mount_info(&(struct plx_mount){.z_m = CAMERA_M, .yaw_deg = -135}, &t.frame.ground, &t.frame.mount);
+    see_ground(9);
+    for (int i = 0; i < 3; i++)
+        next(0);
+    assert_int_equal(t.cell[0][0].kind, PLX_CELL_FREE);
+    memset(t.scan, 0, sizeof t.scan);
+    t.capture_ns += 5 * PLX_NS_PER_S;
+    next(0);
+    assert_int_equal(t.cell[0][0].kind, PLX_CELL_UNKNOWN);
+}
+
+/* Cells whose middle lies on the robot's outline are the robot's. */
+static void the_outline_belongs_to_the_robot(void **state)
+{
+    (void)state;
+    static const double cells[][3] = {{7.5, 3.5, 9}, {2.5, 9.5, 3}, {0.5, 0.5, 25}};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        plx_local_map_destroy(t.map);
+        const struct plx_map_params params = {.memory_s = 5,
+                                              .front_m = cells[i][0] * PLX_MAP_CELL_M,
+                                              .back_m = cells[i][1] * PLX_MAP_CELL_M,
+                                              .width_m = cells[i][2] * PLX_MAP_CELL_M};
+        assert_int_equal(plx_local_map_create(&params, &t.map), 0);
+        t.frame.motion.valid = 0;
+        next(0);
+        assert_int_equal(count(PLX_CELL_FREE), (int)((cells[i][0] + cells[i][1] + 1) * (cells[i][2] + 1)));
+    }
+}
+
+/* A mount is a rotation: whatever way the camera looks, some axis of it says so. */
+static void a_camera_may_look_anywhere(void **state)
+{
+    (void)state;
+    static const double looks[][9] = {{1, 0, 0, 0, 0, 1, 0, -1, 0}, {0, 1, 0, -1, 0, 0, 0, 0, 1}, {0, 0, 1, 0, 1, 0, -1, 0, 0}};
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        memcpy(t.frame.mount.base_from_left.rotation, looks[i], sizeof looks[i]);
+        next(0);
+        assert_true(t.frame.map.valid);
+    }
+}
+
+/* Nothing is remembered over a time without a mount, or from a frame of the same time. */
+static void a_break_of_the_mount_or_the_time_ends_the_memory(void **state)
+{
+    (void)state;
+    see_ground(4);
+    see_thing(70, 90, 2, 0.6);
+    next(0);
+    next(0);
+    const struct plx_mount_info mount = t.frame.mount;
+    memset(&t.frame.mount, 0, sizeof t.frame.mount);
+    memset(t.cell, 0xFF, sizeof t.cell);
+    next(0);
+    for (int i = 0; i < PLX_MAP_CELLS * PLX_MAP_CELLS; i++) {
+        const struct plx_cell *cell = &t.cell[i / PLX_MAP_CELLS][i % PLX_MAP_CELLS], none = {0};
+        assert_memory_equal(cell, &none, sizeof none);
+    }
+    t.frame.mount = mount;
+    next(0);
+    assert_int_equal(t.frame.map.remembers, 0);
+    next(0);
+    assert_int_equal(t.frame.map.remembers, 1);
+    t.capture_ns -= PERIOD_NS;
+    next(0);
+    assert_int_equal(t.frame.map.remembers, 0);
+}
+
 /* A drive of 20 m in a circle: every whole number stays within the plane. */
 static void a_long_way_stays_inside(void **state)
 {
@@ -406,6 +525,12 @@ int main(void)
         CASE(motion_that_was_lost_ends_the_memory),
         CASE(the_robot_is_cut_out),
         CASE(blind_frames_add_nothing),
+        CASE(an_extent_widens_at_once_and_narrows_slowly),
+        CASE(memory_lasts_to_the_millisecond),
+        CASE(the_corner_of_the_map_is_a_cell_as_any),
+        CASE(the_outline_belongs_to_the_robot),
+        CASE(a_camera_may_look_anywhere),
+        CASE(a_break_of_the_mount_or_the_time_ends_the_memory),
         CASE(a_long_way_stays_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

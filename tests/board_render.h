@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <apriltag/apriltag.h>
 #include <apriltag/tag36h11.h>
@@ -82,6 +84,34 @@ static inline double board_colour(const struct plx_board *board, double x, doubl
     return ((int)floor(x) + (int)floor(y)) % 2 == 0 ? 35 : 215;
 }
 
+/* The directions of a camera's samples, [height][width][BOARD_SAMPLES²][2], kept for the cameras used last: to find them takes
+ * most of the time of a picture. */
+static inline const double *board_rays(const struct plx_camera *camera)
+{
+    enum { KEPT = 4, SAMPLES = BOARD_SAMPLES * BOARD_SAMPLES };
+    static struct {
+        struct plx_camera camera;
+        double *ray;
+    } kept[KEPT];
+    static int next;
+    for (int i = 0; i < KEPT; i++)
+        if (kept[i].ray && memcmp(&kept[i].camera, camera, sizeof *camera) == 0)
+            return kept[i].ray;
+    double *ray = realloc(kept[next].ray, (size_t)(camera->width * camera->height * SAMPLES) * 2 * sizeof *ray);
+    if (!ray)
+        abort();
+    memcpy(&kept[next].camera, camera, sizeof *camera);
+    kept[next].ray = ray;
+    next = (next + 1) % KEPT;
+    for (int i = 0; i < camera->width * camera->height * SAMPLES; i++) {
+        const int pixel = i / SAMPLES, s = i % SAMPLES;
+        plx_camera_unproject(camera, pixel % camera->width + (s % BOARD_SAMPLES + 0.5) / BOARD_SAMPLES - 0.5,
+                             pixel / camera->width + (s / BOARD_SAMPLES + 0.5) / BOARD_SAMPLES - 0.5, &ray[2 * i],
+                             &ray[2 * i + 1]);
+    }
+    return ray;
+}
+
 /* The board at POSE (camera_from_board), seen by CAMERA, into IMAGE (U8, of the camera's size), with NOISE grey levels. */
 static inline void board_render(const struct plx_board *board, const struct plx_pose *pose, const struct plx_camera *camera,
                                 double noise, uint64_t *seed, const struct plx_image *image)
@@ -89,14 +119,13 @@ static inline void board_render(const struct plx_board *board, const struct plx_
     struct plx_pose board_from_camera;
     plx_pose_invert(pose, &board_from_camera);
     const double *origin = board_from_camera.translation, *r = board_from_camera.rotation;
+    const double *ray = board_rays(camera);
     for (int y = 0; y < image->height; y++) {
         uint8_t *row = plx_row(image, y);
         for (int x = 0; x < image->width; x++) {
             double sum = 0;
-            for (int s = 0; s < BOARD_SAMPLES * BOARD_SAMPLES; s++) {
-                double a, b;
-                plx_camera_unproject(camera, x + (s % BOARD_SAMPLES + 0.5) / BOARD_SAMPLES - 0.5,
-                                     y + (s / BOARD_SAMPLES + 0.5) / BOARD_SAMPLES - 0.5, &a, &b);
+            for (int s = 0; s < BOARD_SAMPLES * BOARD_SAMPLES; s++, ray += 2) {
+                const double a = ray[0], b = ray[1];
                 const double down = r[6] * a + r[7] * b + r[8], along = -origin[2] / down;
                 const double u = origin[0] + along * (r[0] * a + r[1] * b + r[2]),
                              v = origin[1] + along * (r[3] * a + r[4] * b + r[5]);

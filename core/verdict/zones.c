@@ -18,11 +18,12 @@
 static const uint32_t zone_reason[REASONS] = {PLX_REASON_OCCUPIED, PLX_REASON_DROP, PLX_REASON_UNKNOWN,
                                               PLX_REASON_LITTLE_DEPTH};
 
-/* One reason of a zone over time. */
+/* One reason of a zone over time. It begins tripped: what was not looked at is not free. */
 struct trip {
     uint32_t history; /* bit 0: the newest frame gave it */
     bool tripped;
-    int64_t last_ns; /* of the last frame that gave it */
+    bool is_seen;    /* a frame has given it; until then it is tripped because the zone settles */
+    int64_t last_ns; /* of the last frame that gave it, or of the first frame */
 };
 
 struct plx_zones {
@@ -32,6 +33,7 @@ struct plx_zones {
     int points[PLX_MAX_ZONES], visible_points[PLX_MAX_ZONES];
     int first_column[PLX_MAX_ZONES], last_column[PLX_MAX_ZONES]; /* of the scan, towards what is visible of the zone */
     struct trip trip[PLX_MAX_ZONES][REASONS];
+    int judged; /* frames so far, up to as many as a zone may ask for */
 };
 
 /* --- what the zones are --------------------------------------------------------------------------------------------------- */
@@ -100,6 +102,9 @@ int plx_zones_create(const struct plx_zone_list *list, const struct plx_zone_vie
         const bool visible = is_visible(view, &left_from_base, x, y, &column);
         draw_point(zones, i, x, y, visible, column);
     }
+    for (int i = 0; i < PLX_MAX_ZONES; i++)
+        for (int reason = 0; reason < REASONS; reason++)
+            zones->trip[i][reason].tripped = true;
     *ret_zones = zones;
     return 0;
 }
@@ -180,17 +185,23 @@ static double depth_towards(const struct plx_zones *zones, int index, const stru
     return (double)known / (last + 1 - first);
 }
 
-static bool trip(struct trip *trip, bool now, const struct plx_zone *zone, int64_t capture_ns)
+/* JUDGED: frames so far, with this one. */
+static void update_trip(struct trip *trip, bool now, const struct plx_zone *zone, int judged, int64_t capture_ns)
 {
     const uint32_t seen = (2u << zone->frames) - 1;
     trip->history = (trip->history << 1 | now) & seen;
-    if (now)
+    if (now || judged == 1)
         trip->last_ns = capture_ns;
+    trip->is_seen = trip->is_seen || now;
     if (__builtin_popcount(trip->history) >= zone->frames)
         trip->tripped = true;
-    else if (trip->tripped && (double)(capture_ns - trip->last_ns) >= zone->clear_s * PLX_NS_PER_S)
+    else if (judged > zone->frames && (double)(capture_ns - trip->last_ns) >= zone->clear_s * PLX_NS_PER_S)
         trip->tripped = false;
-    return trip->tripped;
+}
+
+static uint32_t stricter(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
 }
 
 static void judge(struct plx_zones *zones, int index, const struct count *count, double depth, int64_t capture_ns,
@@ -203,12 +214,15 @@ static void judge(struct plx_zones *zones, int index, const struct count *count,
     *ret = (struct plx_zone_info){.points = (uint32_t)zone->points, .verdict = PLX_VERDICT_GO};
     memcpy(ret->name, zone->name, sizeof ret->name);
     memcpy(ret->polygon, zone->polygon, sizeof ret->polygon);
-    for (int i = 0; i < REASONS; i++)
-        ret->reasons |= trip(&zones->trip[index][i], now[i], zone, capture_ns) ? zone_reason[i] : 0;
-    if (ret->reasons & (PLX_REASON_OCCUPIED | PLX_REASON_DROP))
-        ret->verdict = zone->occupied;
-    if (ret->reasons & (PLX_REASON_UNKNOWN | PLX_REASON_LITTLE_DEPTH) && zone->unknown < ret->verdict)
-        ret->verdict = zone->unknown;
+    for (int i = 0; i < REASONS; i++) {
+        struct trip *trip = &zones->trip[index][i];
+        update_trip(trip, now[i], zone, zones->judged, capture_ns);
+        if (!trip->tripped)
+            continue;
+        ret->reasons |= trip->is_seen ? zone_reason[i] : PLX_REASON_SETTLING;
+        ret->verdict =
+            stricter(ret->verdict, zone_reason[i] & (PLX_REASON_OCCUPIED | PLX_REASON_DROP) ? zone->occupied : zone->unknown);
+    }
     ret->nearest_m = count->nearest < (double)INFINITY ? (float)sqrt(count->nearest) : INFINITY;
     ret->known = (float)(1 - unknown);
     ret->depth = (float)depth;
@@ -238,6 +252,8 @@ void plx_zones_update(struct plx_zones *zones, const struct plx_map_info *map, c
         count[i] = (struct count){.nearest = (double)INFINITY};
     if (map->valid)
         count_cells(zones, map, cells, count);
+    if (zones->judged <= PLX_ZONE_FRAMES)
+        zones->judged++;
     for (int i = 0; i < zones->list.count; i++)
         judge(zones, i, &count[i], depth_towards(zones, i, scan), capture_ns, &ret_info[i]);
     choose(&zones->list, speed_mps, ret_info);

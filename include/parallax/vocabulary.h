@@ -169,7 +169,8 @@
     ROW(5, NO_MAP, "no_map", "there is no map: no mount, no ground, or raw pictures")                                          \
     ROW(6, NO_ZONES, "no_zones", "no zone counts at this speed, or none is configured")                                        \
     ROW(7, STALE, "stale", "the newest verdict is too old") /* this and the next: by plx_verdict */                            \
-    ROW(8, NO_SERVICE, "no_service", "the service is not there")
+    ROW(8, NO_SERVICE, "no_service", "the service is not there")                                                               \
+    ROW(9, SETTLING, "settling", "a zone has not been watched for long enough since the start")
 
 #define PLX_PLANE_ROW(NAME, type) PLX_PLANE_##NAME,
 #define PLX_STATE_ROW(number, NAME, word) PLX_STATE_##NAME = (number),

@@ -25,6 +25,10 @@
 
 static const char *const near_args[] = {MOUNTED, "--set", ("zones=[" NEAR "]"), NULL};
 static const char *const both_args[] = {MOUNTED, "--set", ("zones=[" NEAR ", " FAR "]"), NULL};
+/* The pole that always stands 3.8 m ahead of a base one metre before the camera, and 1.9 m to the left. */
+#define POLE "{name: pole, polygon: [[3.4, 1.4], [4.2, 1.4], [4.2, 2.4], [3.4, 2.4]], max_unknown: 1, min_depth: 0, frames: 10}"
+
+static const char *const pole_args[] = {MOUNTED, "--set", "mount.x_m=-1", "--set", ("zones=[" POLE "]"), NULL};
 static const char *const none_args[] = {MOUNTED, NULL};
 
 /* Waits until the verdict is KIND with all of REASONS. */
@@ -129,6 +133,36 @@ static void a_dead_engine_is_stop_until_the_next_one_sees(void **state)
     stop_after("engine stopped", stop_engine, PLX_REASON_STALE); /* after it is go again */
     struct plx_client *client = connect_client();
     wait_for(client, PLX_VERDICT_GO, 0);
+    plx_disconnect(client);
+    stop_daemon();
+}
+
+/* Waits until a settled zone is occupied in a frame after number LAST, and returns its number. It must not be go meanwhile. */
+static uint64_t see_the_pole_without_go(struct plx_client *client, uint64_t last)
+{
+    const int64_t begin_ms = now_ms();
+    struct plx_verdict_now verdict;
+    do {
+        if (plx_verdict(client, &verdict) == PLX_VERDICT_GO)
+            fail_msg("go, with a pole in the zone, in frame %llu", (unsigned long long)verdict.sequence);
+        assert_false(is_late(begin_ms, START_MS));
+        usleep(1000);
+    } while (verdict.sequence <= last ||
+             (verdict.reasons & (PLX_REASON_OCCUPIED | PLX_REASON_SETTLING)) != PLX_REASON_OCCUPIED);
+    return verdict.sequence;
+}
+
+/* A history that begins as free would answer go until it has seen the pole in 10 frames. */
+static void a_new_engine_is_not_go_before_it_has_looked(void **state)
+{
+    (void)state;
+    daemon_start(&daemon_, pole_args);
+    struct plx_client *client = connect_client();
+    uint64_t last = 0;
+    for (int engine = 0; engine < 3; engine++) {
+        last = see_the_pole_without_go(client, last);
+        kill_engine();
+    }
     plx_disconnect(client);
     stop_daemon();
 }
@@ -310,6 +344,7 @@ int main(void)
         CASE(a_free_zone_is_go_and_a_box_in_one_is_stop),
         CASE(without_zones_it_is_stop),
         CASE(a_dead_engine_is_stop_until_the_next_one_sees),
+        CASE(a_new_engine_is_not_go_before_it_has_looked),
         CASE(a_dead_service_is_stop_until_the_next_one),
         CASE(an_orderly_end_is_stop_at_once),
         CASE(the_command_says_it_by_its_exit_code),

@@ -52,9 +52,8 @@ static void create(void)
 }
 
 /* All of the map is free, and all columns show depth. */
-static int setup(void **state)
+static void make_world(void)
 {
-    (void)state;
     memset(&t, 0, sizeof t);
     t.list.count = 1;
     t.list.zone[0] = front;
@@ -66,7 +65,6 @@ static int setup(void **state)
     for (int x = 0; x < COLUMNS; x++)
         t.scan[x].known = PLX_SCAN_KNOWN;
     create();
-    return 0;
 }
 
 static int teardown(void **state)
@@ -100,6 +98,22 @@ static void run(int frames)
         next();
 }
 
+/* Until clear_s of the zones is over. */
+static int setup(void **state)
+{
+    (void)state;
+    make_world();
+    run(11);
+    return 0;
+}
+
+static int setup_new(void **state)
+{
+    (void)state;
+    make_world();
+    return 0;
+}
+
 static void expect(enum plx_verdict_kind verdict, uint32_t reasons)
 {
     assert_int_equal(t.frame.verdict.verdict, verdict);
@@ -118,6 +132,47 @@ static void a_free_zone_is_go(void **state)
     assert_int_equal(t.frame.zone[0].points, 4);
     assert_true(t.frame.zone[0].known > 0.999F && t.frame.zone[0].depth > 0.999F);
     assert_true(plx_zones_visible(t.zones, 0) > 0.99);
+}
+
+/* What nobody has looked at for long enough is not free, whatever the first frames show. */
+static void a_new_zone_demands_the_worst_until_it_is_settled(void **state)
+{
+    (void)state;
+    run(10); /* 0.45 s from the first to the last */
+    expect(PLX_VERDICT_STOP, PLX_REASON_SETTLING);
+    assert_int_equal(t.frame.verdict.zone, 0);
+    assert_int_equal(t.frame.zone[0].verdict, PLX_VERDICT_STOP);
+    next(); /* 0.5 s */
+    expect(PLX_VERDICT_GO, 0);
+}
+
+static void a_zone_of_many_frames_settles_after_one_more(void **state)
+{
+    (void)state;
+    t.list.zone[0].frames = PLX_ZONE_FRAMES;
+    t.list.zone[0].clear_s = 0;
+    t.list.zone[0].occupied = PLX_VERDICT_SLOW; /* the stricter of both demands holds */
+    t.list.zone[0].unknown = PLX_VERDICT_STOP;
+    plx_zones_destroy(t.zones);
+    create();
+    run(PLX_ZONE_FRAMES);
+    expect(PLX_VERDICT_STOP, PLX_REASON_SETTLING);
+    next();
+    expect(PLX_VERDICT_GO, 0);
+    run(100);
+    expect(PLX_VERDICT_GO, 0);
+}
+
+/* A zone that does not care for the unknown still may be occupied, as far as its first frames know. */
+static void what_settles_is_no_mere_unknown(void **state)
+{
+    (void)state;
+    t.list.zone[0].unknown = PLX_VERDICT_GO;
+    t.list.zone[0].occupied = PLX_VERDICT_SLOW;
+    plx_zones_destroy(t.zones);
+    create();
+    next();
+    expect(PLX_VERDICT_SLOW, PLX_REASON_SETTLING);
 }
 
 static void one_cell_trips_after_its_frames_and_clears_after_its_time(void **state)
@@ -230,6 +285,7 @@ static void the_speed_chooses_the_zones(void **state)
     t.list.zone[1].max_speed_mps = 1;
     t.list.zone[1].occupied = PLX_VERDICT_SLOW;
     create();
+    run(11);
     *at(3, 0) = (struct plx_cell){.kind = PLX_CELL_OCCUPIED, .top = 20};
     const struct {
         double speed;
@@ -310,8 +366,12 @@ static void the_speed_is_that_of_the_motion_else_of_the_hint(void **state)
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define NEW_CASE(function) cmocka_unit_test_setup_teardown(function, setup_new, teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_free_zone_is_go),
+        NEW_CASE(a_new_zone_demands_the_worst_until_it_is_settled),
+        NEW_CASE(a_zone_of_many_frames_settles_after_one_more),
+        NEW_CASE(what_settles_is_no_mere_unknown),
         CASE(one_cell_trips_after_its_frames_and_clears_after_its_time),
         CASE(a_cell_that_flickers_trips),
         CASE(only_its_own_cells_count),

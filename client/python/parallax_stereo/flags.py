@@ -147,6 +147,7 @@ class Reason(Flags):
     NO_ZONES = 1 << 6
     STALE = 1 << 7
     NO_SERVICE = 1 << 8
+    SETTLING = 1 << 9
 
     def _nothing(self) -> str:
         return "none"

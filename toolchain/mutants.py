@@ -238,7 +238,8 @@ class Judge:
     def objects_of(self, path):
         """The object files that are made of a source; some libraries and tests compile it once more."""
         file = os.path.join(self.tree.source, path)
-        return [os.path.join(self.tree.build, command["output"]) for command in self.commands if command["file"] == file]
+        return [os.path.join(self.tree.build, re.search(r" -o (\S+)", command["command"]).group(1)) for command in self.commands
+                if command["file"] == file]
 
     def digest(self, path):
         total = hashlib.sha256()

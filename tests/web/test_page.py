@@ -183,6 +183,7 @@ class Page(Web):
     def open(self, *settings, web_settings=()):
         self.daemon = self.start_daemon("source.rate_hz=10", *settings)
         self.web = self.start_web(*web_settings)
+        self.browser.get("about:blank")  # the page of the test before asks a server that is gone
         self.browser.get_log("browser")
         self.browser.get(f"http://127.0.0.1:{self.port}/")
         self.wait_frames(3)

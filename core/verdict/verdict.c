@@ -9,11 +9,6 @@
 #define REACTION_PERIODS 2
 #define REACTION_MORE_NS (100 * PLX_NS_PER_MS)
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The strictest of the zones that count; of several, that with the nearest thing. -1: all are free, or none counts. */
 static int deciding_zone(const struct plx_zone_info zone[PLX_MAX_ZONES])
 {
@@ -48,12 +43,12 @@ void plx_verdict_decide(const struct plx_verdict_params *params, int64_t period_
         if (!frame->zone[i].active)
             continue;
         has_zone = true;
-        verdict->verdict = least(verdict->verdict, frame->zone[i].verdict);
+        verdict->verdict = plx_stricter_verdict(verdict->verdict, frame->zone[i].verdict);
         verdict->reasons |= frame->zone[i].reasons;
     }
     if (stops | slows) {
         verdict->reasons |= PLX_REASON_FAULT;
-        verdict->verdict = least(verdict->verdict, stops ? PLX_VERDICT_STOP : PLX_VERDICT_SLOW);
+        verdict->verdict = plx_stricter_verdict(verdict->verdict, stops ? PLX_VERDICT_STOP : PLX_VERDICT_SLOW);
     }
     if (!frame->map.valid)
         verdict->reasons |= PLX_REASON_NO_MAP;

@@ -3,7 +3,15 @@
 #ifndef PLX_CORE_VERDICT_VERDICT_H
 #define PLX_CORE_VERDICT_VERDICT_H
 
+#include <stdint.h>
+
 #include <parallax/frame.h>
+
+/* The stricter of two enum plx_verdict_kind. */
+static inline uint32_t plx_stricter_verdict(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
 
 struct plx_verdict_params {
     uint32_t stop_flags, slow_flags; /* enum plx_health */

@@ -9,6 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/motion/pose.h"
+#include "core/verdict/verdict.h"
 
 #define POINT_M 0.025 /* of the raster: half a cell of the map, which lies askew to it */
 #define SIDE 401      /* points, in each direction */
@@ -23,7 +24,7 @@ struct trip {
     uint32_t history; /* bit 0: the newest frame gave it */
     bool tripped;
     bool is_seen;    /* a frame has given it; until then it is tripped because the zone settles */
-    int64_t last_ns; /* of the last frame that gave it, or of the first frame */
+    int64_t last_ns; /* capture time of the last frame that gave it, or of the first frame */
 };
 
 struct plx_zones {
@@ -199,11 +200,6 @@ static void update_trip(struct trip *trip, bool now, const struct plx_zone *zone
         trip->tripped = false;
 }
 
-static uint32_t stricter(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static void judge(struct plx_zones *zones, int index, const struct count *count, double depth, int64_t capture_ns,
                   struct plx_zone_info *ret)
 {
@@ -220,8 +216,8 @@ static void judge(struct plx_zones *zones, int index, const struct count *count,
         if (!trip->tripped)
             continue;
         ret->reasons |= trip->is_seen ? zone_reason[i] : PLX_REASON_SETTLING;
-        ret->verdict =
-            stricter(ret->verdict, zone_reason[i] & (PLX_REASON_OCCUPIED | PLX_REASON_DROP) ? zone->occupied : zone->unknown);
+        ret->verdict = plx_stricter_verdict(
+            ret->verdict, zone_reason[i] & (PLX_REASON_OCCUPIED | PLX_REASON_DROP) ? zone->occupied : zone->unknown);
     }
     ret->nearest_m = count->nearest < (double)INFINITY ? (float)sqrt(count->nearest) : INFINITY;
     ret->known = (float)(1 - unknown);

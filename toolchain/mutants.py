@@ -43,8 +43,7 @@ CHANGES = OPERATORS + [
     (r"\btrue\b", "false"),
     (r"\bfalse\b", "true"),
     (r"(?<![\w.'])\d+(?![\w.'])", lambda match: str(int(match.group()) + 1)),
-    (r"(?<=\[)0(?=\])", "1"),
-    (r"(?<=^)[ \t]+(?!return|break|continue|goto|struct|const|static|enum|int|double|float|char|uint|size_t)[\w>.\[\]-]+(?:\(.*\)| [+-]?= .*);$",
+    (r"^[ \t]+(?!return|break|continue|goto|struct|const|static|enum|int|double|float|char|uint|size_t)[\w>.\[\]-]+(?:\(.*\)| [+-]?= .*);$",
      "    ;"),  # a dropped statement
 ]
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
@@ -97,6 +96,10 @@ class Tree:
         os.makedirs(self.source, exist_ok=True)
         listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=SOURCE, check=True,
                                 stdout=subprocess.PIPE).stdout.decode().split("\0")
+        for folder, _, names in os.walk(self.source):
+            for name in names:
+                if os.path.relpath(os.path.join(folder, name), self.source) not in listed:
+                    os.remove(os.path.join(folder, name))  # a source that is gone, which CMake would still find
         for path in filter(None, listed):
             self._copy(path)
         shared = os.path.join(SOURCE, "../shared/data")

@@ -169,7 +169,8 @@ static const char *replace_at(const char *arg, char *buffer, size_t size)
     return buffer;
 }
 
-/* Of the machine, not of the input: without a configuration file, as most of these are; and for a user with a limit. */
+/* Warnings about the machine, not the input: most of these runs have no configuration file, and a user may have a memory limit.
+ */
 static const char *const warnings[] = {"the pictures are simulated\n", "memory is not locked"};
 
 /* Runs parallaxd with ARGS and checks its end: EXIT_CODE, and besides warnings one line with SAYS in it. */

@@ -193,7 +193,7 @@ static void a_hostile_file_costs_no_time(void **state)
     struct plx_box_content content;
     for (size_t at = PLX_BOX_HEADER_BYTES; at + PLX_BOX_ALIGN <= PLX_BOX_BYTES; at += PLX_BOX_ALIGN)
         memcpy(file + at, &lie, PLX_BOX_ALIGN);
-    const clock_t begin = clock(); /* of the processor: other programs do not count */
+    const clock_t begin = clock(); /* processor time: other programs do not count */
     assert_int_equal(plx_box_parse(file, PLX_BOX_BYTES, &content, &message), 0);
     assert_true(clock() - begin < 30 * CLOCKS_PER_SEC);
     assert_int_equal(content.count, 0);

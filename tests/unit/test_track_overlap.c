@@ -345,7 +345,7 @@ static void it_stands_or_went_on(void **state)
         }
 }
 
-/* Of two tracks that are as near, the one goes on that was seen whole: a side that was never seen costs 2. */
+/* The track that was seen whole goes on, if two are as near: a side that was never seen costs 2. */
 static void a_track_that_knows_its_sides_goes_first(void **state)
 {
     (void)state;

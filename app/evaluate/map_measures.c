@@ -108,7 +108,7 @@ int plx_map_measures_add(const struct plx_frame *frame, const struct plx_lidar_t
     collect(frame, truth, hits);
     for (int i = 0; i < SIDE * SIDE; i++) {
         const uint8_t kind = cell_at(frame, i % SIDE, i / SIDE)->kind;
-        const bool is_clear = hits[i].clear > 0 && hits[i].other == 0 && kind != PLX_CELL_UNKNOWN;
+        const bool is_clear = hits[i].clear > 0 && hits[i].other == 0 && kind != PLX_CELL_UNKNOWN && kind != PLX_CELL_LOST;
         counts->clear += is_clear;
         counts->ghosts += is_clear && kind != PLX_CELL_FREE;
     }

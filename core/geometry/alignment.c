@@ -277,6 +277,8 @@ static void add_offset(struct plx_alignment *alignment, struct plx_row_offset of
         alignment->fit = (struct plx_row_fit){.inliers = 0};
     const bool is_off = describe(alignment).worst_rows >= PLX_ALIGNMENT_ROWS;
     alignment->off = !is_off ? 0 : smallest(alignment->off + 1, PLX_ALIGNMENT_SURE);
+    alignment->is_known =
+        alignment->is_known || (alignment->fit.inliers > 0 && !is_off) || alignment->off >= PLX_ALIGNMENT_SURE;
 }
 
 bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
@@ -293,6 +295,8 @@ bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image 
                                       .y = place.y + (PATCH_HEIGHT - alignment->height) / 2.0,
                                       .rows = row - place.y,
                                   });
+    } else {
+        alignment->is_known = true;
     }
     alignment->frame++;
     *ret_info = describe(alignment);

@@ -22,10 +22,12 @@ void plx_mount_info(const struct plx_mount *mount, const struct plx_ground_info 
 #define PLX_MOUNT_ANGLE_DEG 1.0 /* ... pitch and roll */
 #define PLX_MOUNT_LASTS_NS INT64_C(2000000000)
 
-/* Zeroed = no frame yet. */
+/* Zeroed = no frame yet, and nothing known. */
 struct plx_mount_check {
     bool moved;
+    bool is_known;       /* the ground has said for 2 s that the camera is where it should be, or that it has moved */
     int64_t contrary_ns; /* since when the ground says the contrary of MOVED; 0: it does not */
+    int64_t right_ns;    /* until it is known: since when the ground says that all is well; 0: it does not */
 };
 
 /* Looks at the ground of the next frame. True while the camera has moved: the ground was off for 2 s, and not right for 2 s

@@ -33,6 +33,7 @@ enum look { NOT_LOOKED, LOOKED_FREE, LOOKED_LOW, LOOKED_DROP, LOOKED_THING }; /*
 struct cell {
     int8_t evidence; /* KNOWN_FREE .. MOST */
     uint8_t is_drop, is_moving;
+    uint8_t is_lost;   /* as PLX_CELL_LOST, until it is known again */
     uint8_t foot, top; /* as struct plx_cell */
     uint32_t seen_ms;  /* since the map began, from 1; 0: never */
 };
@@ -40,6 +41,7 @@ struct cell {
 /* How a frame sees a cell. */
 struct sight {
     uint8_t look, is_moving, foot, top;
+    uint8_t in_view; /* of a cell that is not looked at: the picture shows its place, or what hides it */
 };
 
 /* A position on the ground. */
@@ -49,13 +51,14 @@ struct place {
 
 struct plx_local_map {
     struct plx_map_params params;
-    int64_t start_ns;              /* 0: it has not begun */
-    int64_t placed_ns;             /* of the last frame whose motion was known */
+    int64_t start_ns;              /* of the first frame; 0: there was none */
+    int64_t placed_ns;             /* of the last frame whose place was known; 0: it is lost */
     uint32_t breaks;               /* of the motion then */
-    struct plx_pose placed_camera; /* base_from_left then */
+    struct plx_pose placed_camera; /* base_from_left in the last frame with a motion */
     struct place placed;           /* the base then, in axes of the map */
     struct place base;             /* the same now */
     bool remembers;
+    bool had_motion; /* since it began, here or in the map before: so there is memory to lose */
     int origin_x, origin_y;
     struct cell cell[CELLS];
     struct sight sight[CELLS];
@@ -67,6 +70,7 @@ int plx_local_map_create(const struct plx_map_params *params, struct plx_local_m
     if (!map)
         return PLX_ERR_NOMEM;
     map->params = *params;
+    map->origin_x = map->origin_y = -SIDE / 2;
     *ret_map = map;
     return 0;
 }
@@ -125,27 +129,39 @@ static struct place moved(const struct plx_local_map *map, const struct plx_pose
     return place;
 }
 
-static void begin(struct plx_local_map *map, int64_t capture_ns)
+static bool is_occupied(const struct cell *cell)
 {
-    memset(map->cell, 0, sizeof map->cell);
-    map->start_ns = capture_ns;
+    return cell->evidence >= KNOWN_OCCUPIED;
 }
 
-static void place(struct plx_local_map *map, const struct plx_frame *frame, int64_t capture_ns)
+/* Where the robot has gone is not known. KEEP: what stood somewhere is taken to stand there still; all else is lost. Without
+ * motion since the start there is nothing to lose, and nothing to keep. */
+static void lose_memory(struct plx_local_map *map, bool keep)
+{
+    for (int i = 0; i < CELLS; i++)
+        if (!(keep && map->had_motion && is_occupied(&map->cell[i])))
+            map->cell[i] = (struct cell){.is_lost = map->had_motion};
+}
+
+static void place(struct plx_local_map *map, const struct plx_frame *frame, bool is_doubtful, int64_t capture_ns)
 {
     const struct plx_motion_info *motion = &frame->motion;
     const struct plx_pose *camera = &frame->mount.base_from_left;
     const bool continues =
-        map->start_ns > 0 && motion->source != PLX_MOTION_NONE && motion->breaks == map->breaks && capture_ns > map->placed_ns;
+        map->placed_ns > 0 && motion->source != PLX_MOTION_NONE && motion->breaks == map->breaks && capture_ns > map->placed_ns;
+    const bool moves = continues && motion->valid && !is_doubtful;
 
-    if (continues && motion->valid)
+    if (moves)
         map->base = moved(map, &motion->motion, camera); /* else where it was: it has gone a few centimetres */
-    map->remembers = continues && (motion->valid || capture_ns - map->placed_ns <= BLIND_BREAK_NS);
+    map->had_motion = map->had_motion || moves;
+    map->remembers = continues && (moves || capture_ns - map->placed_ns <= BLIND_BREAK_NS);
     if (!map->remembers)
-        begin(map, capture_ns);
+        lose_memory(map, capture_ns > map->placed_ns); /* the times of another life would be older */
     if (motion->valid || !map->remembers) {
         map->placed = map->base;
         map->placed_camera = *camera;
+    }
+    if (moves || !map->remembers) {
         map->placed_ns = capture_ns;
         map->breaks = motion->breaks;
     }
@@ -157,8 +173,9 @@ static void place(struct plx_local_map *map, const struct plx_frame *frame, int6
 struct view {
     const struct plx_calibration_info *calibration;
     const struct plx_pose *base_from_left;
-    double c, s;  /* of the base's yaw */
-    double scale; /* disparity times depth, 1/16 px m */
+    double c, s;          /* of the base's yaw */
+    double scale;         /* disparity times depth, 1/16 px m */
+    float most_disparity; /* 1/16 px: nothing nearer is seen */
     int width, height;
 };
 
@@ -198,6 +215,7 @@ static void look_at_row(struct plx_local_map *map, const struct view *view, cons
     for (int i = 0; i < SIDE; i++) {
         if (!(disparity[i] > 0 && u[i] >= 0 && u[i] < width && v[i] >= 0 && v[i] < height))
             continue;
+        sight[i].in_view = disparity[i] <= view->most_disparity;
         const struct plx_scan *column = &scan[(int)u[i] / PLX_COLUMN_WIDTH];
         if ((column->known & PLX_SCAN_KNOWN) && column->free != PLX_SCAN_NOTHING_FREE && disparity[i] >= (float)column->free)
             sight[i] = (struct sight){.look = LOOKED_FREE};
@@ -275,12 +293,14 @@ static void look_at_end(struct plx_local_map *map, const struct view *view, cons
 static void look(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
                  const struct plx_image *stixels)
 {
+    const double scale = PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m;
     const struct view view = {
         .calibration = &frame->calibration,
         .base_from_left = &frame->mount.base_from_left,
         .c = cos(map->base.yaw),
         .s = sin(map->base.yaw),
-        .scale = PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m,
+        .scale = scale,
+        .most_disparity = frame->blind_within_m > 0 ? (float)scale / frame->blind_within_m : INFINITY,
         .width = (int)frame->width,
         .height = (int)frame->height,
     };
@@ -288,7 +308,6 @@ static void look(struct plx_local_map *map, const struct plx_frame *frame, const
     bool moves[PLX_MAX_OBSTACLES + 1];
 
     find_moving(frame, moves);
-    memset(map->sight, 0, sizeof map->sight);
     for (int row = 0; row < SIDE; row++)
         look_at_row(map, &view, columns, row);
     for (int x = 0; x < scan->width; x++)
@@ -307,9 +326,10 @@ static void see_free(struct cell *cell, bool remembers)
 {
     if (!remembers)
         cell->evidence = KNOWN_FREE; /* there is no second look */
-    else if (cell->evidence > 0)
+    else if (cell->evidence > 0) {
         cell->evidence = (int8_t)(cell->evidence > FREED ? cell->evidence - FREED : 0);
-    else if (cell->evidence > KNOWN_FREE)
+        cell->is_lost = true; /* it is free once it was seen so */
+    } else if (cell->evidence > KNOWN_FREE)
         cell->evidence--;
 }
 
@@ -340,7 +360,19 @@ static void weigh(struct plx_local_map *map, uint32_t now_ms)
                          sight->look == LOOKED_LOW               ? HIT_LOW
                          : x * x + y * y > FAR_CELLS * FAR_CELLS ? HIT_FAR
                                                                  : HIT_NEAR);
+        cell->is_lost = cell->is_lost && cell->evidence > KNOWN_FREE;
     }
+}
+
+/* For how long a cell is remembered that something stands in, or may. Out of view, what stands is never forgotten. */
+static uint32_t thing_memory_ms(const struct plx_local_map *map, const struct cell *cell, bool in_view)
+{
+    const uint32_t memory_ms = (uint32_t)(map->params.memory_s * 1000);
+    if (!in_view)
+        return cell->is_moving ? memory_ms : UINT32_MAX;
+    if (!map->remembers)
+        return 0; /* the robot moves by nobody knows how much: what is in view is where this frame shows it */
+    return cell->is_moving ? MOVING_MEMORY_MS : memory_ms;
 }
 
 static void forget(struct plx_local_map *map, uint32_t now_ms)
@@ -348,8 +380,10 @@ static void forget(struct plx_local_map *map, uint32_t now_ms)
     const uint32_t memory_ms = (uint32_t)(map->params.memory_s * 1000);
     for (int i = 0; i < CELLS; i++) {
         struct cell *cell = &map->cell[i];
-        if (cell->seen_ms > 0 && now_ms - cell->seen_ms > (cell->is_moving ? MOVING_MEMORY_MS : memory_ms))
-            *cell = (struct cell){0};
+        const bool is_thing = cell->evidence > 0;
+        if (cell->seen_ms > 0 &&
+            now_ms - cell->seen_ms > (is_thing ? thing_memory_ms(map, cell, map->sight[i].in_view) : memory_ms))
+            *cell = (struct cell){.is_lost = is_thing || cell->is_lost};
     }
 }
 
@@ -371,6 +405,15 @@ static void cut_robot(struct plx_local_map *map, uint32_t now_ms)
         }
 }
 
+static uint8_t kind_of(const struct cell *cell)
+{
+    if (is_occupied(cell))
+        return cell->is_drop ? PLX_CELL_DROP : PLX_CELL_OCCUPIED;
+    if (cell->is_lost || cell->evidence > 0)
+        return PLX_CELL_LOST;
+    return cell->evidence <= KNOWN_FREE ? PLX_CELL_FREE : PLX_CELL_UNKNOWN;
+}
+
 static void write_cells(const struct plx_local_map *map, uint32_t now_ms, const struct plx_image *cells)
 {
     const uint32_t unit_ms = (uint32_t)(PLX_CELL_AGE_S * 1000);
@@ -379,35 +422,39 @@ static void write_cells(const struct plx_local_map *map, uint32_t now_ms, const 
         struct plx_cell *out = plx_row(cells, row);
         for (int i = 0; i < SIDE; i++, cell++) {
             const uint32_t age = (now_ms - cell->seen_ms + unit_ms - 1) / unit_ms;
-            const bool is_occupied = cell->evidence >= KNOWN_OCCUPIED;
-            const int occupied = cell->is_drop ? PLX_CELL_DROP : PLX_CELL_OCCUPIED;
             out[i] = (struct plx_cell){
-                .kind = (uint8_t)(is_occupied                    ? occupied
-                                  : cell->evidence <= KNOWN_FREE ? PLX_CELL_FREE
-                                                                 : PLX_CELL_UNKNOWN),
+                .kind = kind_of(cell),
                 .age = (uint8_t)(cell->seen_ms == 0 || age > UINT8_MAX ? UINT8_MAX : age),
-                .foot = is_occupied ? cell->foot : 0,
-                .top = is_occupied ? cell->top : 0,
+                .foot = is_occupied(cell) ? cell->foot : 0,
+                .top = is_occupied(cell) ? cell->top : 0,
             };
         }
     }
 }
 
-void plx_local_map_update(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
-                          const struct plx_image *stixels, int64_t capture_ns, const struct plx_image *cells,
-                          struct plx_map_info *ret_info)
+void plx_local_map_continue(struct plx_local_map *map)
+{
+    map->had_motion = true;
+}
+
+void plx_local_map_update(struct plx_local_map *map, const struct plx_frame *frame, bool is_doubtful,
+                          const struct plx_image *scan, const struct plx_image *stixels, int64_t capture_ns,
+                          const struct plx_image *cells, struct plx_map_info *ret_info)
 {
     const double *r = frame->mount.base_from_left.rotation;
     const bool is_placed = r[0] != 0 || r[3] != 0 || r[6] != 0; /* else there is neither mount nor ground */
 
     *ret_info = (struct plx_map_info){0};
     if (!is_placed) {
-        map->start_ns = 0;
+        map->placed_ns = 0;
         for (int row = 0; row < SIDE; row++)
             memset(plx_row(cells, row), 0, SIDE * sizeof(struct plx_cell));
         return;
     }
-    place(map, frame, capture_ns);
+    if (map->start_ns == 0)
+        map->start_ns = capture_ns;
+    place(map, frame, is_doubtful, capture_ns);
+    memset(map->sight, 0, sizeof map->sight);
     const uint32_t now_ms = (uint32_t)((capture_ns - map->start_ns) / PLX_NS_PER_MS) + 1;
     if (!(frame->blind & (PLX_BLIND_NO_PICTURE | PLX_BLIND_NO_GROUND))) {
         look(map, frame, scan, stixels);

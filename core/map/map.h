@@ -15,7 +15,7 @@
 
 struct plx_map_params {
     bool enabled;
-    double memory_s; /* what was not seen for so long is forgotten */
+    double memory_s; /* what is free, or stands in view, is forgotten if it was not seen for so long */
     /* The robot itself: a rectangle about the origin of its base. All 0: none. */
     double front_m, back_m, width_m;
 };
@@ -26,11 +26,14 @@ struct plx_local_map;
 int plx_local_map_create(const struct plx_map_params *params, struct plx_local_map **ret_map);
 void plx_local_map_destroy(struct plx_local_map *map);
 
+/* Another map, whose memory is gone, was there before the first frame: of what no camera sees, nothing is known any longer. */
+void plx_local_map_continue(struct plx_local_map *map);
+
 /* Adds a frame whose mount, motion, obstacles and blind are known, then writes the map into CELLS, struct plx_cell
- * [PLX_MAP_CELLS][PLX_MAP_CELLS], and *ret_info. SCAN and STIXELS: the frame's planes. CAPTURE_NS: the left capture time.
- * Allocates nothing. */
-void plx_local_map_update(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
-                          const struct plx_image *stixels, int64_t capture_ns, const struct plx_image *cells,
-                          struct plx_map_info *ret_info);
+ * [PLX_MAP_CELLS][PLX_MAP_CELLS], and *ret_info. IS_DOUBTFUL: the frame's motion may be that of a thing; it does not move the
+ * map. SCAN and STIXELS: the frame's planes. CAPTURE_NS: the left capture time. Allocates nothing. */
+void plx_local_map_update(struct plx_local_map *map, const struct plx_frame *frame, bool is_doubtful,
+                          const struct plx_image *scan, const struct plx_image *stixels, int64_t capture_ns,
+                          const struct plx_image *cells, struct plx_map_info *ret_info);
 
 #endif

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/motion/corners.h"
+#include "core/motion/doubt.h"
 #include "core/motion/fit.h"
 #include "core/motion/flow.h"
 
@@ -67,6 +68,7 @@ struct plx_motion {
     bool has_velocity;
     struct plx_pose step; /* now_from_last of the last frame, which took STEP_NS */
     int64_t step_ns;
+    bool is_doubtful; /* the motion of the newest frame */
     bool has_hint;
     struct plx_motion_hint hint; /* the newest */
 };
@@ -282,6 +284,11 @@ static void add_offset(struct plx_motion *motion, const struct plx_fit *fit)
     motion->offset_sum *= keep;
 }
 
+bool plx_motion_is_doubtful(const struct plx_motion *motion)
+{
+    return motion->is_doubtful;
+}
+
 void plx_motion_forget_offset(struct plx_motion *motion)
 {
     motion->offset_weight = motion->offset_sum = 0;
@@ -294,6 +301,24 @@ void plx_motion_offset(const struct plx_motion *motion, double *ret_offset, doub
     const double offset = known ? motion->offset_sum / weight : 0, share = OFFSET_SHARED_RATIO * offset;
     *ret_offset = offset;
     *ret_deviation = known ? sqrt(OFFSET_INFLATION / weight + OFFSET_SHARED_PX * OFFSET_SHARED_PX + share * share) : 0;
+}
+
+/* Whether FIT, whose motion from the last frame has COVARIANCE, is contradicted. */
+static bool contradicts(const struct plx_motion *motion, const struct plx_fit *fit, int64_t interval_ns,
+                        const double covariance[36])
+{
+    const struct plx_motion_claim claim = {
+        .now_from_key = fit->pose,
+        .last_from_key = motion->last_from_key,
+        .covariance = covariance,
+        .interval_ns = interval_ns,
+        .point = motion->point,
+        .count = motion->points,
+        .inliers = fit->inliers,
+    };
+    struct plx_pose step;
+    return plx_picture_contradicts(&motion->camera, &claim) ||
+           (expect(motion, BY_HINT, interval_ns, &step) && plx_odometry_contradicts(&step, &claim));
 }
 
 /* Writes the motion from the last known frame to this one into RET_INFO, and makes this one the last. */
@@ -310,6 +335,7 @@ static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t
     ret_info->valid = true;
     ret_info->inliers = fit->inliers;
     ret_info->interval_ns = capture_ns - motion->last_ns;
+    motion->is_doubtful = contradicts(motion, fit, ret_info->interval_ns, ret_info->covariance);
     motion->last_from_key = fit->pose;
     motion->last_ns = capture_ns;
     motion->failures = 0;
@@ -367,6 +393,7 @@ int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, c
     if (result < 0)
         return result;
     motion->looked = false;
+    motion->is_doubtful = false;
     struct plx_motion_info info = {.source = PLX_MOTION_VISUAL, .motion = PLX_POSE_IDENTITY};
     struct plx_fit fit;
     last_pose(motion, &info.pose);

@@ -33,6 +33,10 @@ bool plx_motion_hint_is_valid(const struct plx_motion_hint *hint);
 /* Begins the search of frames whose interval HINT, a valid one, overlaps where HINT puts them; it replaces the one before. */
 void plx_motion_set_prior(struct plx_motion *motion, const struct plx_motion_hint *hint);
 
+/* Whether the motion of the newest frame may be that of a thing that fills the view, as the picture or the robot's odometry
+ * contradicts it. False if it has none. */
+bool plx_motion_is_doubtful(const struct plx_motion *motion);
+
 /* The offset of all disparities that makes the motion of near and far points agree, px: they are so much too small; with its
  * standard deviation, 0 while the camera has hardly moved. By the newest motions. */
 void plx_motion_offset(const struct plx_motion *motion, double *ret_offset, double *ret_deviation);

@@ -94,6 +94,7 @@ struct plx_pipeline {
     struct plx_results *results;
     struct plx_ground *ground; /* where stages write it: results->ground, or local memory */
 
+    int checked_pairs; /* by the three checks that follow, up to as many as they need */
     struct plx_frozen_check frozen[PLX_EYES];
     struct plx_brightness_check brightness;
     struct plx_sharpness_check sharpness;

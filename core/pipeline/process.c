@@ -177,6 +177,8 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
     const struct plx_image histogram = plx_pipeline_plane(context->frame, PLX_PLANE_HISTOGRAM);
     const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT), right = seen_right(context);
     uint32_t health = plx_brightness_check_update(&pipeline->brightness, &histogram);
+    if (pipeline->checked_pairs <= PLX_FROZEN_CHECK_REPEATS)
+        pipeline->checked_pairs++;
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image bins = plx_eye_bins(&histogram, eye);
@@ -322,7 +324,8 @@ static void update_map(struct plx_frame_context *context)
 
     frame->verdict.speed_mps = (float)speed;
     if (pipeline->local_map)
-        plx_local_map_update(pipeline->local_map, frame, &scan, &stixels, context->capture_ns, &cells, &frame->map);
+        plx_local_map_update(pipeline->local_map, frame, pipeline->motion && plx_motion_is_doubtful(pipeline->motion), &scan,
+                             &stixels, context->capture_ns, &cells, &frame->map);
     if (pipeline->zones)
         plx_zones_update(pipeline->zones, &frame->map, &cells, &scan, speed, context->capture_ns, frame->zone);
 }
@@ -425,13 +428,30 @@ void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last)
 
 void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct plx_motion_info *last)
 {
-    if (pipeline->motion)
-        plx_motion_continue(pipeline->motion, last);
+    if (!pipeline->motion || last->source == PLX_MOTION_NONE)
+        return;
+    plx_motion_continue(pipeline->motion, last);
+    if (pipeline->local_map)
+        plx_local_map_continue(pipeline->local_map);
+}
+
+/* Flags, enum plx_health, whose checks have not seen enough since the start to say that all is well. */
+static uint32_t unchecked(const struct plx_pipeline *pipeline)
+{
+    uint32_t flags = 0;
+    if (pipeline->checked_pairs <= PLX_FROZEN_CHECK_REPEATS) /* one picture, and as many repeats */
+        flags |=
+            PLX_HEALTH_FROZEN | PLX_HEALTH_DARK | PLX_HEALTH_OVEREXPOSED | PLX_HEALTH_BRIGHTNESS_MISMATCH | PLX_HEALTH_BLURRED;
+    if (!pipeline->raw && !pipeline->alignment.is_known)
+        flags |= PLX_HEALTH_MISALIGNED;
+    if (!pipeline->raw && pipeline->params.mount.z_m > 0 && !pipeline->mount_check.is_known)
+        flags |= PLX_HEALTH_CAMERA_MOVED;
+    return flags;
 }
 
 void plx_pipeline_judge(const struct plx_pipeline *pipeline, int64_t period_ns, struct plx_frame *frame)
 {
-    plx_verdict_decide(&pipeline->params.verdict, period_ns, frame);
+    plx_verdict_decide(&pipeline->params.verdict, unchecked(pipeline), period_ns, frame);
 }
 
 void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_motion_hint *hint)

@@ -23,16 +23,21 @@ static int deciding_zone(const struct plx_zone_info zone[PLX_MAX_ZONES])
     return found;
 }
 
-void plx_verdict_decide(const struct plx_verdict_params *params, int64_t period_ns, struct plx_frame *frame)
+/* What FLAGS, enum plx_health, demand. */
+static uint32_t verdict_of(const struct plx_verdict_params *params, uint32_t flags)
+{
+    return flags & params->stop_flags ? PLX_VERDICT_STOP : flags & params->slow_flags ? PLX_VERDICT_SLOW : PLX_VERDICT_GO;
+}
+
+void plx_verdict_decide(const struct plx_verdict_params *params, uint32_t unchecked, int64_t period_ns, struct plx_frame *frame)
 {
     struct plx_verdict_info *verdict = &frame->verdict;
-    const uint32_t stops = frame->health & params->stop_flags, slows = frame->health & params->slow_flags;
     const int zone = deciding_zone(frame->zone);
     bool has_zone = false;
 
     *verdict = (struct plx_verdict_info){
         .verdict = PLX_VERDICT_GO,
-        .faults = stops | slows,
+        .faults = frame->health & (params->stop_flags | params->slow_flags),
         .zone = zone,
         .distance_m = zone >= 0 ? frame->zone[zone].nearest_m : INFINITY,
         .speed_mps = verdict->speed_mps,
@@ -46,10 +51,11 @@ void plx_verdict_decide(const struct plx_verdict_params *params, int64_t period_
         verdict->verdict = plx_stricter_verdict(verdict->verdict, frame->zone[i].verdict);
         verdict->reasons |= frame->zone[i].reasons;
     }
-    if (stops | slows) {
+    if (verdict->faults)
         verdict->reasons |= PLX_REASON_FAULT;
-        verdict->verdict = plx_stricter_verdict(verdict->verdict, stops ? PLX_VERDICT_STOP : PLX_VERDICT_SLOW);
-    }
+    if (verdict_of(params, unchecked) != PLX_VERDICT_GO)
+        verdict->reasons |= PLX_REASON_SETTLING;
+    verdict->verdict = plx_stricter_verdict(verdict->verdict, verdict_of(params, frame->health | unchecked));
     if (!frame->map.valid)
         verdict->reasons |= PLX_REASON_NO_MAP;
     if (!has_zone)

@@ -18,8 +18,10 @@ struct plx_verdict_params {
     double reaction_ms;              /* how long after its capture a frame's verdict holds; 0: two periods and 100 ms */
 };
 
-/* Fills frame->verdict, whose speed is known already, from its zones, map, health and blind. PERIOD_NS: from pair to pair; 0 =
- * not known. */
-void plx_verdict_decide(const struct plx_verdict_params *params, int64_t period_ns, struct plx_frame *frame);
+/* Fills frame->verdict, whose speed is known already, from its zones, map, health and blind. UNCHECKED: flags, enum plx_health,
+ * of which nobody knows yet whether they should be set: they count, as settling. PERIOD_NS: from pair to pair; 0 = not known.
+ */
+void plx_verdict_decide(const struct plx_verdict_params *params, uint32_t unchecked, int64_t period_ns,
+                        struct plx_frame *frame);
 
 #endif

@@ -138,8 +138,8 @@ double plx_zones_visible(const struct plx_zones *zones, int index)
 /* --- what the map says of them -------------------------------------------------------------------------------------------- */
 
 struct count {
-    int occupied, drops, visible, unknown; /* cells */
-    double nearest;                        /* squared, m2 */
+    int occupied, drops, wanted, unknown; /* cells; wanted: those of which something must be known */
+    double nearest;                       /* squared, m2 */
 };
 
 static void count_cell(const struct plx_zone *zone, const struct plx_cell *cell, bool visible, double square,
@@ -149,8 +149,8 @@ static void count_cell(const struct plx_zone *zone, const struct plx_cell *cell,
                         cell->foot * PLX_CELL_HEIGHT_M <= zone->max_height_m;
     count->occupied += counts;
     count->drops += cell->kind == PLX_CELL_DROP;
-    count->visible += visible;
-    count->unknown += visible && cell->kind == PLX_CELL_UNKNOWN;
+    count->wanted += visible || cell->kind == PLX_CELL_LOST;
+    count->unknown += cell->kind == PLX_CELL_LOST || (visible && cell->kind == PLX_CELL_UNKNOWN);
     if ((counts || cell->kind == PLX_CELL_DROP) && square < count->nearest)
         count->nearest = square;
 }
@@ -204,7 +204,7 @@ static void judge(struct plx_zones *zones, int index, const struct count *count,
                   struct plx_zone_info *ret)
 {
     const struct plx_zone *zone = &zones->list.zone[index];
-    const double unknown = count->visible > 0 ? (double)count->unknown / count->visible : 1;
+    const double unknown = count->wanted > 0 ? (double)count->unknown / count->wanted : 1;
     const bool now[REASONS] = {count->occupied > 0, count->drops > 0, unknown > zone->max_unknown, depth < zone->min_depth};
 
     *ret = (struct plx_zone_info){.points = (uint32_t)zone->points, .verdict = PLX_VERDICT_GO};

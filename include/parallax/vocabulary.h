@@ -151,7 +151,8 @@
     ROW(0, UNKNOWN, "unknown")                                                                                                 \
     ROW(1, FREE, "free")         /* ground, and nothing stands on it */                                                        \
     ROW(2, OCCUPIED, "occupied") /* something stands there, or hangs over it */                                                \
-    ROW(3, DROP, "drop")         /* the ground falls away */
+    ROW(3, DROP, "drop")         /* the ground falls away */                                                                   \
+    ROW(4, LOST, "lost") /* unknown now: something stood there, or may, or the map lost its memory. Counts even out of view */
 
 /* What a robot may do. Number, name, word. */
 #define PLX_VERDICT_TABLE(ROW)                                                                                                 \
@@ -170,7 +171,7 @@
     ROW(6, NO_ZONES, "no_zones", "no zone counts at this speed, or none is configured")                                        \
     ROW(7, STALE, "stale", "the newest verdict is too old") /* this and the next: by plx_verdict */                            \
     ROW(8, NO_SERVICE, "no_service", "the service is not there")                                                               \
-    ROW(9, SETTLING, "settling", "a zone has not been watched for long enough since the start")
+    ROW(9, SETTLING, "settling", "zones or self-checks have not seen enough since the start")
 
 #define PLX_PLANE_ROW(NAME, type) PLX_PLANE_##NAME,
 #define PLX_STATE_ROW(number, NAME, word) PLX_STATE_##NAME = (number),

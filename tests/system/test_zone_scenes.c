@@ -132,6 +132,86 @@ static void what_went_away_is_gone_in_half_a_second(void **state)
     }
 }
 
+/* --- out of view --------------------------------------------------------------------------------------------------------- */
+
+#define APPROACH_S 2.0
+
+/* A robot drives up to a box of 20 cm until it is below the picture, which shows a wall behind it. */
+struct approach {
+    struct plx_scene scene;
+    struct plx_stages *stages;
+    struct runner runner;
+    uint32_t frame;
+    int64_t capture_ns;
+};
+
+enum { APPROACH_WALL, APPROACH_BOX };
+
+/* The next pair, INTERVAL_NS after the last one. The box must stop the robot. */
+static void approach_see(struct approach *approach, double time_s, int64_t interval_ns, bool is_dark)
+{
+    struct runner *runner = &approach->runner;
+    runner_draw(runner, &approach->scene, time_s, approach->frame++);
+    for (int eye = 0; eye < PLX_EYES && is_dark; eye++)
+        memset(runner->raw[eye].data, 6, runner->raw[eye].pitch * (size_t)runner->raw[eye].height);
+    approach->capture_ns += interval_ns;
+    assert_int_equal(runner_run(runner, approach->capture_ns), 0);
+    if (approach->frame > ROBOT_FIRST && !(runner->frame->zone[0].reasons & PLX_REASON_OCCUPIED))
+        fail_msg("frame %u: reasons %x, map at %g, %g", approach->frame, runner->frame->zone[0].reasons, runner->frame->map.x_m,
+                 runner->frame->map.y_m);
+}
+
+static void approach_begin(struct approach *approach)
+{
+    struct plx_scene *scene = &approach->scene;
+    *approach = (struct approach){.capture_ns = PLX_NS_PER_S};
+    robot_scene(0, 71, scene);
+    scene->object_count = 2;
+    scene->object[APPROACH_WALL] = (struct plx_scene_object){.z = 3.5, .width = 5, .height = 2, .depth = 0.1};
+    scene->object[APPROACH_BOX] = (struct plx_scene_object){.z = 1.5, .width = 0.3, .height = 0.2, .depth = 0.1};
+    scene->drive = (struct plx_scene_drive){.ahead_m = 1.25, .period_s = 2 * APPROACH_S};
+    robot_create(scene, 0, &approach->stages, &approach->runner);
+    robot_watch(&approach->runner, 0.1, 1.6, 0.5, 0);
+    for (int i = 0; i <= APPROACH_S * PAIRS_A_SECOND; i++)
+        approach_see(approach, (double)i / PAIRS_A_SECOND, PLX_NS_PER_S / PAIRS_A_SECOND, false);
+}
+
+static void approach_end(struct approach *approach)
+{
+    runner_destroy(&approach->runner);
+    approach->stages->ops->destroy(approach->stages);
+}
+
+static void a_box_below_the_picture_stays(void **state)
+{
+    (void)state;
+    struct approach approach;
+    approach_begin(&approach);
+    for (int i = 0; i < 70; i++) /* 31.5 s: longer than memory_s */
+        approach_see(&approach, APPROACH_S, 450 * PLX_NS_PER_MS, false);
+    for (int i = 0; i < 10; i++) /* a hand before the lens */
+        approach_see(&approach, APPROACH_S, 100 * PLX_NS_PER_MS, true);
+    for (int i = 0; i < 10; i++)
+        approach_see(&approach, APPROACH_S, 100 * PLX_NS_PER_MS, false);
+    approach_end(&approach);
+}
+
+static void a_wall_that_moves_aside_takes_nothing_along(void **state)
+{
+    (void)state;
+    struct approach approach;
+    approach_begin(&approach);
+    const struct plx_map_info then = approach.runner.frame->map;
+    for (int i = 0; i < 45; i++) {
+        approach.scene.object[APPROACH_WALL].x += 0.6 / PAIRS_A_SECOND;
+        approach_see(&approach, APPROACH_S, PLX_NS_PER_S / PAIRS_A_SECOND, false);
+    }
+    const struct plx_map_info *now = &approach.runner.frame->map;
+    print_message("    the wall went 0.9 m aside, the map %.3f m\n", hypot(now->x_m - then.x_m, now->y_m - then.y_m));
+    assert_true(hypot(now->x_m - then.x_m, now->y_m - then.y_m) < PLX_MAP_CELL_M);
+    approach_end(&approach);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +220,8 @@ int main(void)
         cmocka_unit_test(drops_stop_the_robot),
         cmocka_unit_test(level_ground_does_not),
         cmocka_unit_test(what_went_away_is_gone_in_half_a_second),
+        cmocka_unit_test(a_box_below_the_picture_stays),
+        cmocka_unit_test(a_wall_that_moves_aside_takes_nothing_along),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,7 @@ static int look(const struct pair *pair, struct plx_alignment_info *ret_info)
     struct plx_image patch, strip;
     struct plx_alignment alignment;
     int flagged = FRAMES;
+    bool is_measured = false;
 
     plx_alignment_init(&alignment, pair->width, pair->height, pair->width, 0, pair->disparities);
     for (int frame = 0; frame < FRAMES; frame++) {
@@ -77,7 +78,11 @@ static int look(const struct pair *pair, struct plx_alignment_info *ret_info)
         }
         if (plx_alignment_look(&alignment, &left, found, ret_info) && frame < flagged)
             flagged = frame;
+        is_measured = is_measured || ret_info->patches > 0;
+        assert_true(is_measured || !alignment.is_known);
+        assert_true(flagged == FRAMES || alignment.is_known);
     }
+    assert_true(flagged < FRAMES || alignment.is_known == is_measured); /* rows that are right are known at once */
     return flagged;
 }
 

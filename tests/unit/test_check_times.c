@@ -23,6 +23,7 @@
 #define TRIP 2                                 /* frames of the zone of robot_watch */
 #define SETTLED 8                              /* good frames before the fault */
 #define ROWS_KNOWN (4 * PLX_ALIGNMENT_OFFSETS) /* the same where rows are to be off: its window is full then */
+#define MOUNT_KNOWN (2 * RATE_HZ + SETTLED)    /* the same where the camera is to be moved */
 
 struct fault {
     const char *name;
@@ -186,9 +187,15 @@ struct count {
     int check, any;
 };
 
+static int frames_to_settle(const struct fault *fault)
+{
+    return fault->flag == PLX_HEALTH_MISALIGNED ? ROWS_KNOWN : fault->flag == PLX_HEALTH_CAMERA_MOVED ? MOUNT_KNOWN : SETTLED;
+}
+
 static struct count count_frames(const struct fault *fault)
 {
-    const int settled = fault->flag == PLX_HEALTH_MISALIGNED ? ROWS_KNOWN : SETTLED;
+    const int settled = frames_to_settle(fault);
+    bool is_settled = false;
     struct plx_scene scene;
     struct plx_stages *stages;
     struct runner runner;
@@ -198,9 +205,12 @@ static struct count count_frames(const struct fault *fault)
     create(fault, &scene, &stages, &runner);
     for (; frame < settled; frame++) {
         const struct plx_verdict_info *verdict = see(&runner, &scene, frame, NULL);
-        if (frame >= ROBOT_FIRST && verdict->verdict != PLX_VERDICT_GO)
+        const bool is_go = verdict->verdict == PLX_VERDICT_GO;
+        if (!is_go && (is_settled || (verdict->reasons != PLX_REASON_SETTLING && frame >= ROBOT_FIRST)))
             fail_msg("%s: reasons %x, faults %x in good frame %d", fault->name, verdict->reasons, verdict->faults, frame);
+        is_settled = is_go;
     }
+    assert_true(is_settled);
     if (fault->move)
         fault->move(&scene);
     for (int i = 1; i <= fault->most && count.check == 0; i++) {
@@ -231,10 +241,37 @@ static void each_check_stops_the_robot_in_its_time(void **state)
     assert_true(in_time);
 }
 
+/* A fault that is there from the first pair on: its check has never seen good pictures, and the robot must not go meanwhile. */
+static void a_fault_at_the_start_is_never_go(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        const struct fault *fault = &faults[i];
+        struct plx_scene scene;
+        struct plx_stages *stages;
+        struct runner runner;
+        make_scene(fault, &scene);
+        create(fault, &scene, &stages, &runner);
+        if (fault->move)
+            fault->move(&scene);
+        bool is_found = false;
+        for (int frame = 0; frame < 2 * fault->most + SETTLED && !is_found; frame++) {
+            const struct plx_verdict_info *verdict = see(&runner, &scene, frame, fault->spoil);
+            if (verdict->verdict == PLX_VERDICT_GO)
+                fail_msg("%s from the start: go in frame %d", fault->name, frame);
+            is_found = fault->flag && verdict->faults == fault->flag;
+        }
+        assert_true(is_found || !fault->flag);
+        runner_destroy(&runner);
+        stages->ops->destroy(stages);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_check_stops_the_robot_in_its_time),
+        cmocka_unit_test(a_fault_at_the_start_is_never_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

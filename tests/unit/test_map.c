@@ -26,6 +26,7 @@ static struct {
     struct plx_stixel stixel[COLUMNS][PLX_COLUMN_STIXELS];
     struct plx_cell cell[PLX_MAP_CELLS][PLX_MAP_CELLS];
     int64_t capture_ns;
+    bool is_doubtful;
 } t;
 
 static int setup(void **state)
@@ -87,7 +88,7 @@ static void move(const struct plx_pose *motion)
                            cells = {t.cell, PLX_MAP_CELLS, PLX_MAP_CELLS, sizeof t.cell[0], PLX_U32};
     t.capture_ns += PERIOD_NS;
     t.frame.motion.motion = *motion;
-    plx_local_map_update(t.map, &t.frame, &scan, &stixels, t.capture_ns, &cells, &t.frame.map);
+    plx_local_map_update(t.map, &t.frame, t.is_doubtful, &scan, &stixels, t.capture_ns, &cells, &t.frame.map);
     t.frame.motion.valid = 1; /* from the second frame on */
 }
 
@@ -111,6 +112,13 @@ static void expect(double x, double y, enum plx_cell_kind kind)
 {
     if (at(x, y).kind != kind)
         fail_msg("at %.2f, %.2f: %d, expected %d", x, y, at(x, y).kind, kind);
+}
+
+/* All cells in view are hidden, by nobody knows what. */
+static void see_nothing(void)
+{
+    memset(t.scan, 0, sizeof t.scan);
+    memset(t.stixel, 0, sizeof t.stixel);
 }
 
 static int count(enum plx_cell_kind kind)
@@ -225,14 +233,105 @@ static void what_is_not_seen_is_forgotten(void **state)
     see_thing(70, 90, 2, 0.6);
     for (int i = 0; i < 5; i++)
         next(0);
-    memset(t.scan, 0, sizeof t.scan);
-    memset(t.stixel, 0, sizeof t.stixel);
+    see_nothing();
     for (int i = 0; i < 50; i++)
         next(0);
     expect(2.0, 0, PLX_CELL_OCCUPIED);
     assert_int_equal(at(2.0, 0).age, 40);
     next(0);
     assert_int_equal(count(PLX_CELL_OCCUPIED) + count(PLX_CELL_FREE), 0);
+    expect(2.0, 0, PLX_CELL_LOST); /* it may stand there still */
+    expect(1.5, 0, PLX_CELL_UNKNOWN);
+}
+
+/* It may stand there still: nothing but a look can tell. */
+static void what_stands_out_of_view_is_never_forgotten(void **state)
+{
+    (void)state;
+    see_ground(4);
+    see_thing(70, 90, 1.3, 0.2);
+    for (int i = 0; i < 4; i++)
+        next(0);
+    see_ground(4);
+    next(0.4); /* the thing is below the picture */
+    for (int i = 0; i < 100; i++)
+        next(0);
+    expect(1.3, 0, PLX_CELL_OCCUPIED);
+    t.frame.blind = PLX_BLIND_NO_PICTURE; /* a hand before the lens, for a second */
+    t.frame.motion.valid = 0;
+    for (int i = 0; i < 10; i++) {
+        next(0);
+        t.frame.motion.valid = 0;
+    }
+    expect(1.3, 0, PLX_CELL_OCCUPIED);
+    t.frame.blind = 0;
+    for (int i = 0; i < 5; i++)
+        next(0);
+    expect(1.3, 0, PLX_CELL_OCCUPIED);
+    next(-0.4); /* back, and it is gone */
+    for (int i = 0; i < 6; i++)
+        next(0);
+    assert_int_equal(count(PLX_CELL_OCCUPIED), 0);
+    expect(1.3, 0, PLX_CELL_FREE);
+}
+
+/* A thing that was seen free once of the times that it takes is no longer known to stand there, nor to be gone. */
+static void what_leaves_the_view_half_seen_free_is_lost(void **state)
+{
+    (void)state;
+    see_ground(4);
+    see_thing(70, 90, 1.3, 0.2);
+    next(0);
+    next(0);
+    see_ground(4);
+    for (int i = 0; i < 3; i++)
+        next(0);
+    assert_int_equal(count(PLX_CELL_OCCUPIED), 0);
+    next(0.4);
+    expect(1.3, 0, PLX_CELL_LOST);
+    for (int i = 0; i < 100; i++)
+        next(0);
+    expect(1.3, 0, PLX_CELL_LOST);
+}
+
+/* Of what an engine knew that died, the next one knows nothing. */
+static void after_another_map_all_is_lost(void **state)
+{
+    (void)state;
+    plx_local_map_continue(t.map);
+    see_ground(4);
+    next(0);
+    expect(1.5, 0, PLX_CELL_FREE);
+    expect(0.5, 0, PLX_CELL_LOST); /* below the picture */
+    assert_int_equal(count(PLX_CELL_UNKNOWN), 0);
+    next(0);
+    next(-1); /* now it is seen, three times */
+    next(0);
+    next(0);
+    expect(0.5, 0, PLX_CELL_FREE);
+}
+
+/* The motion of a wall that goes aside must not take things out of the robot's way. */
+static void a_doubtful_motion_moves_nothing(void **state)
+{
+    (void)state;
+    see_ground(4);
+    see_thing(70, 90, 2, 0.6);
+    for (int i = 0; i < 4; i++)
+        next(0);
+    t.is_doubtful = true;
+    for (int i = 0; i < 5; i++) {
+        next(0.1);
+        assert_int_equal(t.frame.map.remembers, 1);
+    }
+    assert_true(t.frame.map.x_m == 0);
+    next(0.1); /* for longer than half a second */
+    assert_int_equal(t.frame.map.remembers, 0);
+    assert_true(t.frame.map.x_m == 0);
+    expect(0.5, 0, PLX_CELL_LOST);
+    t.is_doubtful = false;
+    next(0.1); /* since the frame before */
+    assert_true(fabs(t.frame.map.x_m - 0.1) < 1e-9);
 }
 
 static void what_moves_is_forgotten_soon(void **state)
@@ -246,8 +345,7 @@ static void what_moves_is_forgotten_soon(void **state)
     t.frame.obstacle[0] = (struct plx_obstacle){.label = 7, .moving = 1};
     for (int i = 0; i < 5; i++)
         next(0);
-    memset(t.scan, 0, sizeof t.scan);
-    memset(t.stixel, 0, sizeof t.stixel);
+    see_nothing();
     for (int i = 0; i < 5; i++)
         next(0);
     expect(2.0, 0, PLX_CELL_OCCUPIED);
@@ -317,8 +415,7 @@ static void motion_that_was_lost_ends_the_memory(void **state)
     see_thing(70, 90, 2, 0.6);
     next(0);
     next(0);
-    memset(t.scan, 0, sizeof t.scan);
-    memset(t.stixel, 0, sizeof t.stixel);
+    see_nothing();
     for (int i = 0; i < 5; i++) { /* half a second is bridged */
         t.frame.motion.valid = 0;
         next(0);
@@ -334,8 +431,7 @@ static void motion_that_was_lost_ends_the_memory(void **state)
     next(0);
     next(0);
     expect(2.0, 0, PLX_CELL_OCCUPIED);
-    memset(t.scan, 0, sizeof t.scan);
-    memset(t.stixel, 0, sizeof t.stixel);
+    see_nothing();
     t.frame.motion.breaks++;
     next(0);
     assert_int_equal(count(PLX_CELL_OCCUPIED), 0);
@@ -518,6 +614,10 @@ int main(void)
         CASE(what_went_away_is_gone_after_three_looks),
         CASE(a_free_cell_needs_two_looks_to_be_occupied),
         CASE(what_is_not_seen_is_forgotten),
+        CASE(what_stands_out_of_view_is_never_forgotten),
+        CASE(what_leaves_the_view_half_seen_free_is_lost),
+        CASE(after_another_map_all_is_lost),
+        CASE(a_doubtful_motion_moves_nothing),
         CASE(what_moves_is_forgotten_soon),
         CASE(a_drop_is_a_kind_of_its_own),
         CASE(something_low_needs_more_looks),

@@ -27,14 +27,14 @@ enum sight { NOTHING, FREE, LOW, DROP, THING };
 
 struct plain_cell {
     int evidence, foot, top;
-    bool drop, moving, unsure;
+    bool drop, moving, lost, unsure;
     int64_t seen_ns; /* -1: never */
 };
 
 struct plain_sight {
     enum sight sight;
     int foot, top;
-    bool moving, unsure;
+    bool moving, in_view, unsure;
 };
 
 struct base {
@@ -51,14 +51,15 @@ static struct {
     struct plx_cell out[PLX_MAP_CELLS][PLX_MAP_CELLS];
     int64_t capture_ns;
 
-    bool started, remembers;
+    bool is_doubtful; /* the motion of the frame */
+    bool started, remembers, had_motion;
     int64_t placed_ns;
     uint32_t breaks;
     struct base base;
     struct plx_pose camera_then;
     struct plain_cell cell[PLAIN][PLAIN];
     struct plain_sight sight[PLAIN][PLAIN];
-    int compared, kind[4]; /* cells of each kind, so that no seed tests nothing */
+    int compared, kind[5]; /* cells of each kind, so that no seed tests nothing */
 } t;
 
 /* --- random frames -------------------------------------------------------------------------------------------------------- */
@@ -140,11 +141,17 @@ static struct plx_pose camera_motion(const struct base *then, const struct base 
     return motion;
 }
 
-static void forget_all(void)
+/* Everything, but for things where KEEP says so. */
+static void forget_all(bool keep)
 {
     for (int row = 0; row < PLAIN; row++)
-        for (int column = 0; column < PLAIN; column++)
-            t.cell[row][column] = (struct plain_cell){.seen_ns = -1};
+        for (int column = 0; column < PLAIN; column++) {
+            struct plain_cell *cell = &t.cell[row][column];
+            if (!keep)
+                *cell = (struct plain_cell){.seen_ns = -1, .lost = t.had_motion};
+            else if (cell->evidence < 4)
+                *cell = (struct plain_cell){.seen_ns = -1, .lost = true, .unsure = cell->unsure};
+        }
 }
 
 /* Cells have numbers, from the middle of the plain map on. */
@@ -195,6 +202,8 @@ static void see_ground(const struct plx_pose *left_from_map, int row, int column
     sight->unsure = sight->unsure || border < UNSURE_PX;
     if (u < 0 || v < 0 || u >= WIDTH || v >= HEIGHT)
         return;
+    sight->unsure = sight->unsure || fabs(point[2] - (double)t.frame.blind_within_m) < 1e-3;
+    sight->in_view = point[2] >= (double)t.frame.blind_within_m;
     const struct plx_scan *scan = &t.scan[(int)floor(u / 4)];
     sight->unsure = sight->unsure || fabs(disparity - scan->free) < 0.01;
     if ((scan->known & PLX_SCAN_KNOWN) && scan->free != 0xFFFF && disparity >= scan->free)
@@ -272,12 +281,15 @@ static void weigh(struct plain_cell *cell, const struct plain_sight *sight, int 
         return;
     cell->seen_ns = t.capture_ns;
     if (sight->sight == FREE) {
+        cell->lost = cell->lost || cell->evidence > 0;
         if (!t.remembers)
             cell->evidence = -3;
         else if (cell->evidence > 0)
             cell->evidence = cell->evidence > 4 ? cell->evidence - 4 : 0;
         else if (cell->evidence > -3)
             cell->evidence--;
+        if (cell->evidence == -3)
+            cell->lost = false;
         return;
     }
     const bool drop = sight->sight == DROP, is_new = cell->evidence < 4 || cell->drop != drop;
@@ -308,17 +320,32 @@ static void place(struct plx_motion_info *motion)
     motion->motion = camera_motion(&then, &next);
     const bool continues =
         t.started && motion->source != PLX_MOTION_NONE && motion->breaks == t.breaks && t.capture_ns > t.placed_ns;
-    if (continues && motion->valid)
+    const bool moves = continues && motion->valid && !t.is_doubtful;
+    if (moves)
         t.base = next;
-    t.remembers = continues && (motion->valid || t.capture_ns - t.placed_ns <= PLX_NS_PER_S / 2);
+    t.had_motion = t.had_motion || moves;
+    t.remembers = continues && (moves || t.capture_ns - t.placed_ns <= PLX_NS_PER_S / 2);
     if (!t.remembers)
-        forget_all();
-    if (motion->valid || !t.remembers) {
+        forget_all(t.started && t.had_motion && t.capture_ns > t.placed_ns);
+    if (motion->valid || !t.remembers)
         t.camera_then = t.frame.mount.base_from_left;
+    if (moves || !t.remembers) {
         t.placed_ns = t.capture_ns;
         t.breaks = motion->breaks;
     }
     t.started = true;
+}
+
+/* After how long without a look CELL is forgotten, seconds. */
+static double memory_of(const struct plain_cell *cell, const struct plain_sight *sight)
+{
+    if (cell->evidence <= 0)
+        return t.params.memory_s;
+    if (!sight->in_view)
+        return cell->moving ? t.params.memory_s : INFINITY;
+    if (!t.remembers)
+        return 0;
+    return cell->moving ? 0.5 : t.params.memory_s;
 }
 
 static void update_plain(void)
@@ -349,8 +376,8 @@ static void update_plain(void)
             }
             weigh(cell, &t.sight[row][column], row, column);
             if (cell->seen_ns >= 0 &&
-                (double)(t.capture_ns - cell->seen_ns) > (cell->moving ? 0.5 : t.params.memory_s) * PLX_NS_PER_S)
-                *cell = (struct plain_cell){.seen_ns = -1, .unsure = cell->unsure};
+                (double)(t.capture_ns - cell->seen_ns) > memory_of(cell, &t.sight[row][column]) * PLX_NS_PER_S)
+                *cell = (struct plain_cell){.seen_ns = -1, .lost = cell->lost || cell->evidence > 0, .unsure = cell->unsure};
             const double x = (column - PLAIN / 2 + 0.5) * PLX_MAP_CELL_M - t.base.x,
                          y = (row - PLAIN / 2 + 0.5) * PLX_MAP_CELL_M - t.base.y;
             const double ahead = c * x + s * y, left = c * y - s * x;
@@ -366,9 +393,10 @@ static void compare_cell(const struct plain_cell *cell, const struct plx_cell *o
     if (cell->unsure)
         return;
     const bool occupied = cell->evidence >= 4;
-    const int kind = occupied              ? (cell->drop ? PLX_CELL_DROP : PLX_CELL_OCCUPIED)
-                     : cell->evidence > -3 ? PLX_CELL_UNKNOWN
-                                           : PLX_CELL_FREE;
+    const int kind = occupied                           ? (cell->drop ? PLX_CELL_DROP : PLX_CELL_OCCUPIED)
+                     : cell->lost || cell->evidence > 0 ? PLX_CELL_LOST
+                     : cell->evidence > -3              ? PLX_CELL_UNKNOWN
+                                                        : PLX_CELL_FREE;
     const int64_t age = (t.capture_ns - cell->seen_ns + 125 * PLX_NS_PER_MS - 1) / (125 * PLX_NS_PER_MS);
     const int expected_age = cell->seen_ns < 0 || age > 255 ? 255 : (int)age;
     if (out->kind != kind || out->age != expected_age || out->foot != (occupied ? cell->foot : 0) ||
@@ -391,11 +419,12 @@ static void next(void)
         mount_anew();
     motion->source = happens(0.03) ? PLX_MOTION_NONE : PLX_MOTION_VISUAL;
     motion->valid = happens(0.85);
+    t.is_doubtful = happens(0.1);
     motion->breaks += happens(0.03);
     t.frame.blind = happens(0.05) ? PLX_BLIND_NO_PICTURE : happens(0.05) ? PLX_BLIND_NO_GROUND : 0;
     t.capture_ns += happens(0.03) ? -PLX_NS_PER_S : (1 + random_below(&t.random, 350)) * PLX_NS_PER_MS;
     place(motion);
-    plx_local_map_update(t.map, &t.frame, &scan, &stixels, t.capture_ns, &cells, &t.frame.map);
+    plx_local_map_update(t.map, &t.frame, t.is_doubtful, &scan, &stixels, t.capture_ns, &cells, &t.frame.map);
     const struct plx_map_info *info = &t.frame.map;
     assert_int_equal(info->valid, 1);
     assert_int_equal(info->remembers, t.remembers);
@@ -424,7 +453,8 @@ static void every_cell_is_that_of_the_plain_map(void **state)
                                            .width_m = between(0, 1.6)};
         assert_int_equal(plx_local_map_create(&t.params, &t.map), 0);
         t.frame = (struct plx_frame){.width = WIDTH, .height = HEIGHT, .calibration = {FX, FY, CX, CY, CX, BASELINE}};
-        t.started = false;
+        t.frame.blind_within_m = run % 2 ? (float)between(0.5, 0.9) : 0;
+        t.started = t.had_motion = false;
         t.capture_ns = 1000 * PLX_NS_PER_S;
         t.base = (struct base){0, 0, 0};
         mount_anew();
@@ -434,9 +464,10 @@ static void every_cell_is_that_of_the_plain_map(void **state)
             next();
         plx_local_map_destroy(t.map);
     }
-    print_message("    %d cells: %d unknown, %d free, %d occupied, %d drops\n", t.compared, t.kind[PLX_CELL_UNKNOWN],
-                  t.kind[PLX_CELL_FREE], t.kind[PLX_CELL_OCCUPIED], t.kind[PLX_CELL_DROP]);
-    assert_true(t.kind[PLX_CELL_FREE] > 10000 && t.kind[PLX_CELL_OCCUPIED] > 10000 && t.kind[PLX_CELL_DROP] > 1000);
+    print_message("    %d cells: %d unknown, %d free, %d occupied, %d drops, %d lost\n", t.compared, t.kind[PLX_CELL_UNKNOWN],
+                  t.kind[PLX_CELL_FREE], t.kind[PLX_CELL_OCCUPIED], t.kind[PLX_CELL_DROP], t.kind[PLX_CELL_LOST]);
+    assert_true(t.kind[PLX_CELL_FREE] > 10000 && t.kind[PLX_CELL_OCCUPIED] > 10000 && t.kind[PLX_CELL_DROP] > 1000 &&
+                t.kind[PLX_CELL_LOST] > 10000);
 }
 
 int main(void)

@@ -101,13 +101,35 @@ static void what_passes_is_no_fault(void **state)
         assert_false(plx_mount_check_update(&check, &(struct plx_mount){0}, &off, (i + 101) * SECOND / 10));
 }
 
+/* Right or off: nothing is known before the ground has said so for 2 s. */
+static void at_first_nothing_is_known(void **state)
+{
+    (void)state;
+    const struct plx_mount mount = {.z_m = 0.5, .pitch_deg = 10};
+    const struct plx_ground_info good = ground_of(0.5, 10, 0), off = ground_of(0.4, 14, 3), lost = {.valid = 0};
+    for (int moved = 0; moved < 2; moved++) {
+        struct plx_mount_check check = {.moved = false};
+        plx_mount_check_update(&check, &mount, &lost, SECOND);
+        plx_mount_check_update(&check, &mount, &good, 5 * SECOND);
+        plx_mount_check_update(&check, &mount, &off, 6 * SECOND); /* a bump: it begins anew */
+        plx_mount_check_update(&check, &mount, moved ? &off : &good, 6 * SECOND + 1);
+        plx_mount_check_update(&check, &mount, moved ? &off : &good, 8 * SECOND - 1);
+        assert_false(check.is_known);
+        plx_mount_check_update(&check, &mount, &lost, 9 * SECOND);
+        assert_false(check.is_known);
+        assert_int_equal(plx_mount_check_update(&check, &mount, moved ? &off : &good, 9 * SECOND), moved);
+        assert_true(check.is_known);
+        plx_mount_check_update(&check, &mount, moved ? &good : &off, 10 * SECOND);
+        assert_true(check.is_known);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axes_are_those_of_the_base),
-        cmocka_unit_test(the_ground_levels_it),
-        cmocka_unit_test(it_moved_after_two_seconds),
-        cmocka_unit_test(what_passes_is_no_fault),
+        cmocka_unit_test(axes_are_those_of_the_base), cmocka_unit_test(the_ground_levels_it),
+        cmocka_unit_test(it_moved_after_two_seconds), cmocka_unit_test(what_passes_is_no_fault),
+        cmocka_unit_test(at_first_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,10 +45,10 @@ static void reasons_of_all_active_zones_are_collected(void **state)
     set_zone(7, PLX_VERDICT_STOP, PLX_REASON_DROP, 0.5F);
     frame.zone[7].active = 0;
     frame.health = PLX_HEALTH_OVERLOAD;
-    plx_verdict_decide(&params, PERIOD_NS, &frame);
+    plx_verdict_decide(&params, 0, PERIOD_NS, &frame);
     expect(PLX_VERDICT_STOP, PLX_REASON_UNKNOWN | PLX_REASON_OCCUPIED | PLX_REASON_LITTLE_DEPTH | PLX_REASON_FAULT, 5);
     frame.map.valid = 0;
-    plx_verdict_decide(&params, PERIOD_NS, &frame);
+    plx_verdict_decide(&params, 0, PERIOD_NS, &frame);
     expect(PLX_VERDICT_STOP,
            PLX_REASON_UNKNOWN | PLX_REASON_OCCUPIED | PLX_REASON_LITTLE_DEPTH | PLX_REASON_FAULT | PLX_REASON_NO_MAP, 5);
 }
@@ -79,13 +79,13 @@ static void the_deciding_zone(void **state)
             set_zone(k, cases[i].verdict[k], 0, cases[i].nearest_m[k]);
             strictest = cases[i].verdict[k] < strictest ? cases[i].verdict[k] : strictest;
         }
-        plx_verdict_decide(&params, PERIOD_NS, &frame);
+        plx_verdict_decide(&params, 0, PERIOD_NS, &frame);
         expect(strictest, 0, cases[i].zone);
     }
     /* A zone that does not count decides nothing, however near its thing is. */
     set_zone(0, PLX_VERDICT_STOP, PLX_REASON_OCCUPIED, 0.1F);
     frame.zone[0].active = 0;
-    plx_verdict_decide(&params, PERIOD_NS, &frame);
+    plx_verdict_decide(&params, 0, PERIOD_NS, &frame);
     expect(PLX_VERDICT_STOP, 0, 2);
 }
 
@@ -99,7 +99,7 @@ static void a_verdict_holds_as_long_as_it_says(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct plx_verdict_params reacts = {.reaction_ms = cases[i].reaction_ms};
         frame.verdict.speed_mps = 1.25F;
-        plx_verdict_decide(&reacts, PERIOD_NS, &frame); /* by default two periods and 100 ms */
+        plx_verdict_decide(&reacts, 0, PERIOD_NS, &frame); /* by default two periods and 100 ms */
         assert_int_equal(frame.verdict.valid_ns, cases[i].valid_ns);
         assert_true(frame.verdict.speed_mps == 1.25F);
     }
@@ -109,20 +109,44 @@ static void faults_without_zones_say_so(void **state)
 {
     (void)state;
     frame.health = PLX_HEALTH_OVERLOAD | PLX_HEALTH_HOT;
-    plx_verdict_decide(&params, PERIOD_NS, &frame);
+    plx_verdict_decide(&params, 0, PERIOD_NS, &frame);
     expect(PLX_VERDICT_STOP, PLX_REASON_FAULT | PLX_REASON_NO_ZONES, -1);
     assert_int_equal(frame.verdict.faults, PLX_HEALTH_OVERLOAD);
     set_zone(3, PLX_VERDICT_GO, 0, INFINITY);
-    plx_verdict_decide(&params, PERIOD_NS, &frame);
+    plx_verdict_decide(&params, 0, PERIOD_NS, &frame);
     expect(PLX_VERDICT_SLOW, PLX_REASON_FAULT, -1);
     frame.health |= PLX_HEALTH_FROZEN;
-    plx_verdict_decide(&params, PERIOD_NS, &frame);
+    plx_verdict_decide(&params, 0, PERIOD_NS, &frame);
     expect(PLX_VERDICT_STOP, PLX_REASON_FAULT, -1);
     assert_int_equal(frame.verdict.faults, PLX_HEALTH_OVERLOAD | PLX_HEALTH_FROZEN);
     frame.health = 0;
     frame.map.valid = 0;
-    plx_verdict_decide(&params, PERIOD_NS, &frame);
+    plx_verdict_decide(&params, 0, PERIOD_NS, &frame);
     expect(PLX_VERDICT_STOP, PLX_REASON_NO_MAP, -1);
+}
+
+/* A flag whose check has not seen enough yet demands what it would demand if it were set. */
+static void what_is_not_checked_yet_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t unchecked, verdict, reasons;
+    } cases[] = {
+        {PLX_HEALTH_FROZEN, PLX_VERDICT_STOP, PLX_REASON_SETTLING},
+        {PLX_HEALTH_OVERLOAD, PLX_VERDICT_SLOW, PLX_REASON_SETTLING},
+        {PLX_HEALTH_OVERLOAD | PLX_HEALTH_FROZEN, PLX_VERDICT_STOP, PLX_REASON_SETTLING},
+        {PLX_HEALTH_HOT, PLX_VERDICT_GO, 0}, /* in no list */
+    };
+    set_zone(0, PLX_VERDICT_GO, 0, INFINITY);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        plx_verdict_decide(&params, cases[i].unchecked, PERIOD_NS, &frame);
+        expect((enum plx_verdict_kind)cases[i].verdict, cases[i].reasons, -1);
+        assert_int_equal(frame.verdict.faults, 0);
+    }
+    frame.health = PLX_HEALTH_OVERLOAD;
+    plx_verdict_decide(&params, PLX_HEALTH_FROZEN, PERIOD_NS, &frame);
+    expect(PLX_VERDICT_STOP, PLX_REASON_SETTLING | PLX_REASON_FAULT, -1);
+    assert_int_equal(frame.verdict.faults, PLX_HEALTH_OVERLOAD);
 }
 
 int main(void)
@@ -132,6 +156,7 @@ int main(void)
         cmocka_unit_test_setup(the_deciding_zone, setup),
         cmocka_unit_test_setup(a_verdict_holds_as_long_as_it_says, setup),
         cmocka_unit_test_setup(faults_without_zones_say_so, setup),
+        cmocka_unit_test_setup(what_is_not_checked_yet_counts, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

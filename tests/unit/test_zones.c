@@ -89,7 +89,7 @@ static void next(void)
     t.capture_ns += PERIOD_NS;
     t.frame.verdict.speed_mps = (float)t.speed;
     plx_zones_update(t.zones, &t.frame.map, &cells, &scan, t.speed, t.capture_ns, t.frame.zone);
-    plx_verdict_decide(&params, PERIOD_NS, &t.frame);
+    plx_verdict_decide(&params, 0, PERIOD_NS, &t.frame);
 }
 
 static void run(int frames)
@@ -259,6 +259,26 @@ static void what_is_unknown_has_its_own_demand(void **state)
     expect(PLX_VERDICT_GO, 0);
 }
 
+/* Behind the camera nothing is asked of the cells, unless something stood there, or all that was known of them is lost. */
+static void what_is_lost_counts_even_out_of_view(void **state)
+{
+    (void)state;
+    plx_zones_destroy(t.zones);
+    for (int i = 0; i < 4; i++)
+        t.list.zone[0].polygon[i][0] = i == 0 || i == 3 ? -1 : 2; /* a third of it behind, and some below the picture */
+    create();
+    for (double x = -0.97; x < 0; x += PLX_MAP_CELL_M)
+        for (double y = -0.48; y < 0.5; y += PLX_MAP_CELL_M)
+            at(x, y)->kind = PLX_CELL_UNKNOWN;
+    run(12);
+    expect(PLX_VERDICT_GO, 0);
+    for (double x = -0.97; x < 0; x += PLX_MAP_CELL_M)
+        for (double y = -0.48; y < 0.5; y += PLX_MAP_CELL_M)
+            at(x, y)->kind = PLX_CELL_LOST;
+    run(2);
+    expect(PLX_VERDICT_SLOW, PLX_REASON_UNKNOWN);
+}
+
 static void little_depth_counts_towards_the_zone_only(void **state)
 {
     (void)state;
@@ -332,7 +352,7 @@ static void without_map_or_zones_it_is_stop(void **state)
     assert_int_equal(t.frame.verdict.verdict, PLX_VERDICT_STOP);
     assert_true(t.frame.verdict.reasons & PLX_REASON_NO_MAP);
     memset(t.frame.zone, 0, sizeof t.frame.zone);
-    plx_verdict_decide(&(struct plx_verdict_params){0}, 0, &t.frame);
+    plx_verdict_decide(&(struct plx_verdict_params){0}, 0, 0, &t.frame);
     expect(PLX_VERDICT_STOP, PLX_REASON_NO_MAP | PLX_REASON_NO_ZONES);
     memset(&t.frame, 0, sizeof t.frame); /* memory that nobody has filled */
     assert_int_equal(t.frame.verdict.verdict, PLX_VERDICT_STOP);
@@ -378,6 +398,7 @@ int main(void)
         CASE(the_zone_moves_with_the_robot),
         CASE(a_drop_counts_at_any_height),
         CASE(what_is_unknown_has_its_own_demand),
+        CASE(what_is_lost_counts_even_out_of_view),
         CASE(little_depth_counts_towards_the_zone_only),
         CASE(the_speed_chooses_the_zones),
         CASE(faults_count_as_the_configuration_says),

@@ -142,10 +142,11 @@ static void make_map(void)
     for (int i = 0; i < PLX_MAP_CELLS * PLX_MAP_CELLS; i++) {
         const uint32_t foot = random_below(&t.random, 90), chance = random_below(&t.random, 1000);
         t.cell[i / PLX_MAP_CELLS][i % PLX_MAP_CELLS] =
-            (struct plx_cell){.kind = (uint8_t)(chance < busy              ? PLX_CELL_OCCUPIED
-                                                : chance < busy + busy / 8 ? PLX_CELL_DROP
-                                                : chance < busy + unknown  ? PLX_CELL_UNKNOWN
-                                                                           : PLX_CELL_FREE),
+            (struct plx_cell){.kind = (uint8_t)(chance < busy                 ? PLX_CELL_OCCUPIED
+                                                : chance < busy + busy / 8    ? PLX_CELL_DROP
+                                                : chance < busy + unknown / 9 ? PLX_CELL_LOST
+                                                : chance < busy + unknown     ? PLX_CELL_UNKNOWN
+                                                                              : PLX_CELL_FREE),
                               .foot = (uint8_t)foot,
                               .top = (uint8_t)(foot + random_below(&t.random, 20))};
     }
@@ -218,7 +219,7 @@ static void check_zone(int index)
 {
     const struct plx_zone *zone = &t.list.zone[index];
     const struct plx_zone_info *info = &t.info[index];
-    int occupied = 0, drops = 0, visible = 0, unknown = 0;
+    int occupied = 0, drops = 0, wanted = 0, unknown = 0;
     double nearest = (double)INFINITY;
     for (int row = 0; row < PLX_MAP_CELLS && t.map.valid; row++)
         for (int column = 0; column < PLX_MAP_CELLS; column++) {
@@ -234,12 +235,13 @@ static void check_zone(int index)
             const bool falls = cell->kind == PLX_CELL_DROP, seen = column_of(x, y) >= 0;
             occupied += stands;
             drops += falls;
-            visible += seen;
-            unknown += seen && cell->kind == PLX_CELL_UNKNOWN;
+            const bool lost = cell->kind == PLX_CELL_LOST; /* counts wherever it lies */
+            wanted += seen || lost;
+            unknown += (seen && cell->kind == PLX_CELL_UNKNOWN) || lost;
             if (stands || falls)
                 nearest = fmin(nearest, hypot(map_x, map_y));
         }
-    const double share = visible ? (double)unknown / visible : 1, depth = plain_depth(zone);
+    const double share = wanted ? (double)unknown / wanted : 1, depth = plain_depth(zone);
     const uint32_t thing = (occupied ? PLX_REASON_OCCUPIED : 0) | (drops ? PLX_REASON_DROP : 0),
                    blind = (share > zone->max_unknown ? PLX_REASON_UNKNOWN : 0) |
                            (depth < zone->min_depth ? PLX_REASON_LITTLE_DEPTH : 0);

@@ -5,7 +5,7 @@ import { COLUMN_WIDTH, NOTHING_FREE, colour, distanceColour, dropEdges, obstacle
 
 const KNOWN = 1; // of a column's flags
 const TAIL_S = 4;
-const CELL_M = 0.05, FREE = 1, OCCUPIED = 2, DROP = 3; // of the map; other cells are unknown
+const CELL_M = 0.05, FREE = 1, OCCUPIED = 2, DROP = 3, LOST = 4; // of the map; other cells are unknown
 const CELL_HEIGHT_M = 0.02, TALL_M = 1.9; // unit of a cell's top; from this height on, a cell is as red as can be
 const ZONE_COLOURS = { go: "--good", slow: "--warn", stop: "--bad" };
 
@@ -49,6 +49,7 @@ export function fromMap(map, mount, x, y) {
 function cellColour(kind, top) {
   if (kind === FREE) return [40, 180, 90, 45];
   if (kind === OCCUPIED) return [225, Math.round(150 * (1 - Math.min(top * CELL_HEIGHT_M / TALL_M, 1))), 50, 150];
+  if (kind === LOST) return [130, 130, 140, 70];
   return kind === DROP ? [150, 60, 220, 170] : [0, 0, 0, 0];
 }
 

@@ -90,6 +90,7 @@ class CellKind(Number):
     FREE = 1
     OCCUPIED = 2
     DROP = 3
+    LOST = 4
 
 
 class VerdictKind(Number):

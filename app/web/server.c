@@ -19,6 +19,7 @@
 #include "app/web/listen.h"
 #include "app/web/parameters.h"
 #include "app/web/routes.h"
+#include "app/web/share.h"
 #include "app/web/snapshot.h"
 #include "app/web/viewer.h"
 #include "core/base/clock.h"
@@ -249,6 +250,10 @@ static void on_request(void *context, struct plx_web_connection *connection, con
     int status = plx_web_check(&server->access, request, connection->local, &message);
     if (status == 0)
         status = plx_web_check_user(&server->access, connection->fd, &message);
+    if (status == 0) {
+        plx_web_name_viewer(connection);
+        status = plx_web_check_share(server->connection, server->connections, connection, request->key[0] != '\0', &message);
+    }
     connection->authorized = status == 0;
     if (status != 0) {
         plx_clean_text(message.text);
@@ -369,8 +374,10 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
     if (accepted < 0)
         return 0;
     server->is_paused = false;
-    if (server->connections == PLX_WEB_MAX_CONNECTIONS)
+    if (server->connections == PLX_WEB_MAX_CONNECTIONS) {
+        limit_unauthorized(server, NULL, 0);
         sweep(server);
+    }
     const bool is_full = server->connections == PLX_WEB_MAX_CONNECTIONS;
     if (is_full && !server->was_full)
         plx_log(LOG_WARNING, "%d connections are open; further ones are refused", PLX_WEB_MAX_CONNECTIONS);

@@ -277,6 +277,29 @@ class Http(Web):
         self.assertGreater(gone, 64 - 14)
         self.frame(client)
 
+    def test_one_viewer_leaves_places_to_others(self):
+        self.start_daemon()
+        self.until(lambda: os.path.exists(self.socket))
+        self.start_web()
+        clients = []
+        with self.assertRaisesRegex(websocket.WebSocketBadStatusException, "429.*close pages or programs that look"):
+            while len(clients) < 64:
+                clients.append(self.connect("parallax.v1"))
+        self.assertEqual(len(clients), 32)
+        self.assertEqual(self.get("/metrics")[0], 200)  # requests have places of their own
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chmod(self.socket, 0o666)
+            self.assertTrue(self.get_as(nobody.pw_uid, nobody.pw_gid, "/status.json").startswith("200 "))
+        clients.pop().close()
+        self.until(self.connects)
+
+    def connects(self):
+        try:
+            return self.connect("parallax.v1")
+        except websocket.WebSocketBadStatusException:
+            return None
+
     def test_without_descriptors_it_waits(self):
         self.start_daemon()
         web = self.start_web()

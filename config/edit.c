@@ -28,6 +28,12 @@ static size_t offset_of(const char *text, int line, int column)
     return (size_t)(at - text);
 }
 
+/* What YAML takes for white space before a comment. */
+static bool is_blank(char character)
+{
+    return character == ' ' || character == '\t';
+}
+
 /* Where the scalar of one line ends that begins at TEXT + AT. */
 static size_t end_of(const char *text, size_t at)
 {
@@ -38,9 +44,9 @@ static size_t end_of(const char *text, size_t at)
             end += text[end + 1] && (quote == '\'' ? text[end] == quote : text[end] == '\\') ? 2 : 1; /* a quote inside */
         return text[end] ? end + 1 : end;
     }
-    for (end = at; text[end] && text[end] != '\n' && !(text[end] == '#' && end > 0 && text[end - 1] == ' ');)
+    for (; text[end] && text[end] != '\n' && !(text[end] == '#' && is_blank(text[end - 1]));)
         end++;
-    while (end > at && (text[end - 1] == ' ' || text[end - 1] == '\r'))
+    while (end > at && (is_blank(text[end - 1]) || text[end - 1] == '\r'))
         end--;
     return end;
 }

@@ -18,7 +18,7 @@
 #define PLX_BOX_MAGIC "PLXBOX\r\n" /* 8 bytes */
 #define PLX_BOX_RECORD_MAGIC 0x52584C50u
 #define PLX_BOX_HEADER_BYTES 4096u
-#define PLX_BOX_RING_BYTES (4u << 20) /* more than 10 s of 60 frames a second with 16 obstacles each */
+#define PLX_BOX_RING_BYTES (4u << 20) /* 8 s of 60 frames a second with 16 obstacles each */
 #define PLX_BOX_BYTES (PLX_BOX_HEADER_BYTES + PLX_BOX_RING_BYTES)
 #define PLX_BOX_ALIGN 16u
 #define PLX_BOX_MAX_PAYLOAD 65536u

@@ -51,6 +51,7 @@ struct plx_web_connection {
     int64_t begun_ns, heard_ns, sent_ns; /* CLOCK_MONOTONIC: accepted; last bytes in and out */
     char local[64], remote[64];          /* our address and the other side's, as in a URL */
     bool authorized;                     /* the handler's: it has passed the checks */
+    char viewer[80];                     /* the handler's: who looks; "": nobody has asked */
     uint8_t *in;                         /* what is not read yet */
     size_t in_bytes, in_capacity;
     struct plx_ws_reader *reader; /* of a WebSocket */

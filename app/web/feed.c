@@ -14,7 +14,8 @@
 #include "app/view/frame_text.h"
 #include "core/base/clock.h"
 
-#define SECOND_US UINT64_C(1000000)
+#define STATE_US UINT64_C(200000) /* a page calls everything unknown after a second without news */
+#define STATES_PER_S 5
 
 /* Copies a new frame into feed->frame. Errors of plx_copy but RANGE; NOMEM. */
 static int copy_frame(struct plx_web_feed *feed)
@@ -57,7 +58,8 @@ static void tell_frame(struct plx_web_feed *feed)
     plx_frame_stats_add(&feed->stats, feed->frame);
     plx_status_read(feed->client, status);
     memcpy(&status->frame, feed->frame, sizeof status->frame);
-    status->any = status->fresh = true;
+    status->any = true;
+    status->fresh = plx_is_fresh(feed->frame); /* this program may have been held up since the copy */
     status->age_ns = plx_age_ns(feed->frame);
     const struct plx_view view = plx_export_view(feed->frame);
     status->free_m = plx_free_ahead(&view);
@@ -123,21 +125,24 @@ static void log_change(struct plx_web_feed *feed, bool was_up)
     feed->told = true;
 }
 
-static int on_second(sd_event_source *source, uint64_t now_us, void *context)
+static int on_timer(sd_event_source *source, uint64_t now_us, void *context)
 {
     struct plx_web_feed *feed = context;
     (void)now_us;
-    const bool was_up = feed->status.up;
-    if (!feed->client)
+    const bool was_up = feed->status.up, is_second = feed->states % STATES_PER_S == 0;
+    feed->states++;
+    if (is_second && !feed->client)
         find_service(feed);
-    else
+    else if (is_second)
         take(feed); /* whose service is gone, attaches again */
     read_state(feed);
-    feed->status.stats = feed->stats;
-    plx_frame_stats_restart(&feed->stats);
+    if (is_second) {
+        feed->status.stats = feed->stats;
+        plx_frame_stats_restart(&feed->stats);
+    }
     log_change(feed, was_up);
-    feed->audience->second(feed->audience->context);
-    sd_event_source_set_time_relative(source, SECOND_US);
+    feed->audience->state(feed->audience->context, is_second);
+    sd_event_source_set_time_relative(source, STATE_US);
     sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
     return 0;
 }
@@ -148,7 +153,7 @@ int plx_web_feed_open(struct plx_web_feed *feed, const char *socket, sd_event *e
     feed->event = event;
     feed->audience = audience;
     feed->status.state = PLX_STATE_STOPPED;
-    return sd_event_add_time(event, &feed->timer, CLOCK_MONOTONIC, 0, 0, on_second, feed) < 0 ? PLX_ERR_NOMEM : 0;
+    return sd_event_add_time(event, &feed->timer, CLOCK_MONOTONIC, 0, 0, on_timer, feed) < 0 ? PLX_ERR_NOMEM : 0;
 }
 
 void plx_web_feed_close(struct plx_web_feed *feed)

@@ -13,7 +13,8 @@
 struct plx_web_audience {
     bool (*wants_frame)(void *context); /* somebody will take the next frame whole */
     void (*frame)(void *context);       /* plx_web_feed.frame is a new one */
-    void (*second)(void *context);      /* every second, with a service or without: the state is fresh */
+    /* Five times a second, with a service or without: the state is that of now. The rates are new where IS_SECOND. */
+    void (*state)(void *context, bool is_second);
     void *context;
 };
 
@@ -27,6 +28,7 @@ struct plx_web_feed {
     size_t capacity;
     struct plx_frame_stats stats; /* of this second, so far */
     struct plx_status status;     /* of now; its stats are those of the last whole second */
+    unsigned states;              /* told so far */
     bool told;                    /* the log has said whether the service is there */
 };
 

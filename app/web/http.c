@@ -302,6 +302,7 @@ const char *plx_http_reason(int status)
                    {414, "URI Too Long"},
                    {421, "Misdirected Request"},
                    {426, "Upgrade Required"},
+                   {429, "Too Many Requests"},
                    {431, "Request Header Fields Too Large"},
                    {500, "Internal Server Error"},
                    {503, "Service Unavailable"},

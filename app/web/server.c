@@ -19,6 +19,7 @@
 #include "app/web/listen.h"
 #include "app/web/parameters.h"
 #include "app/web/routes.h"
+#include "app/web/share.h"
 #include "app/web/snapshot.h"
 #include "app/web/viewer.h"
 #include "core/base/clock.h"
@@ -125,7 +126,7 @@ static void send_frame(void *context)
     forget_packets(server);
 }
 
-/* --- every second ----------------------------------------------------------------------------------------------------- */
+/* --- state, and every second ------------------------------------------------------------------------------------------ */
 
 /* False: it is to be destroyed. */
 static bool is_alive(struct plx_web_connection *connection, int64_t now_ns)
@@ -181,26 +182,35 @@ static void sweep(struct plx_web_server *server)
     server->connections = kept;
 }
 
-/* Tells the pages the state of the service, which they show also without frames. */
-static void tell_second(void *context)
+/* {"service": as `parallax status --json`, "rates": whether they are new} */
+static char *state_text(const struct plx_web_feed *feed, bool is_second)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "service", plx_status_json(&feed->status));
+    cJSON_AddBoolToObject(item, "rates", is_second);
+    char *text = cJSON_PrintUnformatted(item);
+    cJSON_Delete(item);
+    return text;
+}
+
+/* Tells the pages the state of the service, also without frames: a page that hears nothing calls everything unknown. */
+static void tell_state(void *context, bool is_second)
 {
     struct plx_web_server *server = context;
-    sweep(server);
-    sd_event_source_set_enabled(server->listener, SD_EVENT_ON);
+    if (is_second) {
+        sweep(server);
+        sd_event_source_set_enabled(server->listener, SD_EVENT_ON);
+    }
     char *text = NULL;
     for (int i = 0; i < server->connections; i++) {
         struct plx_web_connection *connection = server->connection[i];
         const struct peer *peer = connection->peer;
-        if (connection->phase == PLX_WEB_SOCKET && peer->is_foxglove)
+        if (is_second && connection->phase == PLX_WEB_SOCKET && peer->is_foxglove)
             plx_foxglove_tell_second(&peer->foxglove, connection, &server->feed);
         if (connection->phase != PLX_WEB_SOCKET || peer->is_foxglove || plx_web_is_behind(connection))
             continue;
-        if (!text) {
-            cJSON *item = cJSON_CreateObject();
-            cJSON_AddItemToObject(item, "service", plx_status_json(&server->feed.status));
-            text = cJSON_PrintUnformatted(item);
-            cJSON_Delete(item);
-        }
+        if (!text)
+            text = state_text(&server->feed, is_second);
         if (text)
             plx_web_send_text(connection, text);
     }
@@ -240,6 +250,10 @@ static void on_request(void *context, struct plx_web_connection *connection, con
     int status = plx_web_check(&server->access, request, connection->local, &message);
     if (status == 0)
         status = plx_web_check_user(&server->access, connection->fd, &message);
+    if (status == 0) {
+        plx_web_name_viewer(connection);
+        status = plx_web_check_share(server->connection, server->connections, connection, request->key[0] != '\0', &message);
+    }
     connection->authorized = status == 0;
     if (status != 0) {
         plx_clean_text(message.text);
@@ -360,8 +374,10 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
     if (accepted < 0)
         return 0;
     server->is_paused = false;
-    if (server->connections == PLX_WEB_MAX_CONNECTIONS)
+    if (server->connections == PLX_WEB_MAX_CONNECTIONS) {
+        limit_unauthorized(server, NULL, 0);
         sweep(server);
+    }
     const bool is_full = server->connections == PLX_WEB_MAX_CONNECTIONS;
     if (is_full && !server->was_full)
         plx_log(LOG_WARNING, "%d connections are open; further ones are refused", PLX_WEB_MAX_CONNECTIONS);
@@ -393,7 +409,7 @@ int plx_web_server_create(sd_event *event, const struct plx_config *config, stru
     server->access.socket = config->publish.socket;
     server->access.group = config->publish.group;
     server->handler = (struct plx_web_handler){on_request, on_message, server};
-    server->audience = (struct plx_web_audience){wants_frame, send_frame, tell_second, server};
+    server->audience = (struct plx_web_audience){wants_frame, send_frame, tell_state, server};
     server->snapshot = (struct plx_web_snapshot){
         .socket = config->recorder.socket, .event = event, .answered = on_kept, .context = server, .fd = -1};
     server->parameters = (struct plx_web_parameters){

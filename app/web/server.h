@@ -8,8 +8,6 @@
 #include "config/config.h"
 #include "core/base/text.h"
 
-#define PLX_WEB_MAX_CONNECTIONS 64
-
 struct plx_web_server;
 
 /* Listens where CONFIG says, which outlives the server, and looks for the service at publish.socket. Errors, each with a

@@ -6,7 +6,8 @@
  *   {"ack": SEQUENCE}                           a frame is shown
  *   {"pixel": [X, Y], "id": N}                  what is there? -> {"pixel": [X, Y], "id": N, "disparity_px", "point_m": [x, y,
  * z]}
- *   {"ping": ANYTHING}                          -> {"pong": ANYTHING, "now_ms": wall clock}
+ *   {"ping": ANYTHING}                          -> {"pong": ANYTHING, "now_ms": wall clock}; what comes after the answer is
+ *                                               newer than the ping: so the page knows how old it may be
  */
 #ifndef PLX_APP_WEB_VIEWER_H
 #define PLX_APP_WEB_VIEWER_H

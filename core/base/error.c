@@ -19,7 +19,7 @@ const char *plx_strerror(int error)
         [-PLX_ERR_RANGE] = "a number is out of range",
         [-PLX_ERR_UNSUPPORTED] = "not supported here",
         [-PLX_ERR_PERMISSION] = "permission denied",
-        [-PLX_ERR_BUSY] = "in use by another process",
+        [-PLX_ERR_BUSY] = "in use by another process, or this process or user has as many as it may",
         [-PLX_ERR_TIMEOUT] = "nothing came in time",
         [-PLX_ERR_END] = "no more data",
         [-PLX_ERR_LOST] = "the other side went away",

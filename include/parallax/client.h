@@ -39,8 +39,9 @@ struct plx_view {
 
 /* Connects to the service at SOCKET_PATH (NULL: $PARALLAX_SOCKET, else PLX_DEFAULT_SOCKET) and maps its memory.
  * *ret_client belongs to the caller until plx_disconnect.
- * Errors: NOT_FOUND (no service there), PERMISSION, VERSION, BUSY (the service has as many clients as it may), TIMEOUT (no
- * answer in 2 s), FORMAT (what answers is not Parallax), RANGE (path too long), ARG, NOMEM, IO. */
+ * Errors: NOT_FOUND (no service there), PERMISSION, VERSION, BUSY (the service has as many clients as it may, or as this
+ * process or user may have), TIMEOUT (no answer in 2 s), FORMAT (what answers is not Parallax), RANGE (path too long), ARG,
+ * NOMEM, IO. */
 int plx_connect(const char *socket_path, struct plx_client **ret_client);
 
 /* The same, but waits up to TIMEOUT_MS (negative: for ever) for a service that starts later. Errors of plx_connect; NOT_FOUND:

@@ -17,7 +17,7 @@ enum plx_error {
     PLX_ERR_RANGE = -6,        /* a number lies outside what is allowed; the message says the range */
     PLX_ERR_UNSUPPORTED = -7,  /* understood, and not available here (format, device, combination) */
     PLX_ERR_PERMISSION = -8,   /* not allowed: file mode, group of the socket */
-    PLX_ERR_BUSY = -9,         /* another process holds it (a second daemon, a device in use) */
+    PLX_ERR_BUSY = -9,         /* another process holds it, or this process or user has as many as it may */
     PLX_ERR_TIMEOUT = -10,     /* nothing came within the time given */
     PLX_ERR_END = -11,         /* the source has no more pairs (end of a replay) */
     PLX_ERR_LOST = -12,        /* the other side went away: daemon stopped, camera unplugged */

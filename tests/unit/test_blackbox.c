@@ -104,6 +104,26 @@ static void what_was_written_is_read(void **state)
     plx_box_free(&content);
 }
 
+/* Seconds that the ring holds at RATE frames a second with OBSTACLES each, beside the threads and the largest pictures. */
+static int seconds_held(double rate, double obstacles)
+{
+    const double head = sizeof(struct plx_box_record);
+    const double frame = head + PLX_BOX_FRAME_BYTES + obstacles * sizeof(struct plx_obstacle);
+    const double beats = head + PLX_THREAD_COUNT * sizeof(struct plx_box_beat);
+    const double picture = head + sizeof(struct plx_box_picture) + PLX_BOX_PICTURE_SIDE * PLX_BOX_PICTURE_SIDE;
+    return (int)(PLX_BOX_RING_BYTES / (rate * frame + 10 * beats + picture));
+}
+
+/* docs/operation.md names these numbers. */
+static void the_ring_holds_as_long_as_the_page_says(void **state)
+{
+    (void)state;
+    assert_int_equal(seconds_held(120, 0), 7);
+    assert_int_equal(seconds_held(20, 0), 36);
+    assert_int_equal(seconds_held(120, PLX_BOX_OBSTACLES), 4);
+    assert_int_equal(seconds_held(20, PLX_BOX_OBSTACLES), 23);
+}
+
 /* Three times round: the newest are there without a gap, and the file has not grown. */
 static void the_ring_holds_the_newest(void **state)
 {
@@ -345,6 +365,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, files_begin, files_end)
     const struct CMUnitTest tests[] = {
         CASE(what_was_written_is_read),
+        CASE(the_ring_holds_as_long_as_the_page_says),
         CASE(the_ring_holds_the_newest),
         CASE(cut_off_anywhere_it_tells_what_is_whole),
         CASE(any_byte_that_is_wrong_costs_its_record_alone),

@@ -48,6 +48,8 @@ static void only_the_value_changes(void **state)
     static const char *const cases[][2] = {
         {"calibration: none\n", "calibration: \"/a b/c.yaml\"\n"},
         {"calibration: none # later\nbackend: cpu\n", "calibration: \"/a b/c.yaml\" # later\nbackend: cpu\n"},
+        {"calibration: none\t# later\n", "calibration: \"/a b/c.yaml\"\t# later\n"},
+        {"calibration: none \t \n", "calibration: \"/a b/c.yaml\" \t \n"},
         {"# höher # größer\n\"calibration\":   'a#b''c'   # é\n",
          "# höher # größer\n\"calibration\":   \"/a b/c.yaml\"   # é\n"},
         {"calibration: \"a\\\"b\"\r\nbackend: cpu\r\n", "calibration: \"/a b/c.yaml\"\r\nbackend: cpu\r\n"},

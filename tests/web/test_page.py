@@ -53,6 +53,15 @@ return { shown: parallax.shown, frame: parallax.frame.status.sequence, age: para
          faults: text("faults"), figures: text("figures"), times: text("times"), listed: document.querySelectorAll("#obstacles tr").length,
          pale: document.querySelectorAll("figure.old").length, obstacles: parallax.frame.status.obstacles };
 """
+# What the page says of now: words, and how many of the parts that age are not pale.
+SAID = """
+const text = id => document.getElementById(id).innerText;
+return { verdict: text("verdict"), state: text("state"), figures: text("figures"), faults: text("faults"), obstacles: text("obstacles"), drop: text("drop"),
+         values: [...new Set([...document.querySelectorAll("#times dd, #eyes dd, #geometry dd")].map(each => each.innerText))],
+         vivid: document.querySelectorAll("figure:not(.old), .live:not(.old)").length };
+"""
+UNKNOWN = {"verdict": "UNKNOWN no connection", "state": "no connection", "figures": "unknown", "faults": "unknown", "obstacles": "unknown",
+           "drop": "drops: unknown", "values": ["unknown"], "vivid": 0}
 # Marks of the colour scale with the colour at their middle, and the colours of the depth view.
 SCALE = """
 const scale = document.querySelector("#depth .scale"), bar = scale.getBoundingClientRect(), context = scale.getContext("2d");
@@ -246,7 +255,7 @@ class Page(Web):
 
     def test_obstacles_are_drawn_and_listed(self):
         self.open()
-        self.until(lambda: self.browser.find_elements(By.CSS_SELECTOR, "#obstacles tr"))
+        self.until(lambda: self.text("obstacles") not in ("", "unknown"))
         _, pixels = self.pixels("#picture .overlay")
         self.assertGreater((pixels[:, :, 3] > 0).sum(), 100)
         self.assertRegex(self.text("obstacles"), r"#\d+ \w+ \d+\.\d m")
@@ -416,14 +425,16 @@ class Page(Web):
 
     @contextlib.contextmanager
     def frozen(self):
-        """The page gets no message: it stays as it is, so that what is judged is what is photographed."""
+        """The page gets no message and its clock stands still: it stays as it is, so that what is judged is what is photographed."""
         os.kill(self.web.pid, signal.SIGSTOP)
+        self.run_script("const tick = performance.now(), wall = Date.now(); performance.now = () => tick; Date.now = () => wall;")
         try:
             state = None
             while state != (state := self.run_script(READ)):
                 time.sleep(0.1)  # messages on their way are drawn
             yield
         finally:
+            self.run_script("delete performance.now; Date.now = () => new Date().getTime();")
             os.kill(self.web.pid, signal.SIGCONT)
 
     def photograph(self, name, collector, rate_hz):
@@ -613,6 +624,52 @@ class Page(Web):
         self.start_web(port=port)
         self.wait_frames(3)
         self.assertNotIn("old", self.browser.find_element(By.ID, "picture").get_attribute("class"))
+
+    def open_with_go(self):
+        self.open("mount.z_m=1", "mount.pitch_deg=5.73", "mount.roll_deg=0.86", "verdict.reaction_ms=1500", "verdict.stop_flags=frozen,late,no_frames",
+                  "verdict.slow_flags=", "zones=[{name: near, polygon: [[1.7, -0.4], [2.7, -0.4], [2.7, 0.4], [1.7, 0.4]]}]")
+        self.wait_go()
+
+    def wait_go(self):
+        self.until(lambda: self.text("verdict") == "GO" and not self.run_script("return parallax.isOld"))
+
+    def test_silence_is_unknown_everywhere(self):
+        """The server stands still, as a robot out of reach of its WLAN: no socket is closed."""
+        self.open_with_go()
+        self.until(lambda: "#" in self.text("obstacles"))
+        os.kill(self.web.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, self.web.pid, signal.SIGCONT)
+        begin = time.monotonic()
+        self.until(lambda: self.run_script(SAID) == UNKNOWN)
+        self.assertLess(time.monotonic() - begin, 10)  # 1 s, on a busy machine
+        silent_ms = self.run_script("return performance.now() - parallax.link.newsAt")
+        self.until(lambda: self.run_script("return performance.now() - parallax.link.newsAt") < silent_ms)  # it gives the connection up
+        self.assertEqual(self.run_script(SAID), UNKNOWN)
+        os.kill(self.web.pid, signal.SIGCONT)
+        self.wait_go()
+
+    def test_a_service_that_stands_still_is_not_go(self):
+        """Messages go on, and their frame is old."""
+        self.open_with_go()
+        group = [self.daemon.pid, *(int(each) for each in pathlib.Path(f"/proc/{self.daemon.pid}/task/{self.daemon.pid}/children").read_text().split())]
+        for pid in group:
+            os.kill(pid, signal.SIGSTOP)
+            self.addCleanup(os.kill, pid, signal.SIGCONT)
+        self.until(lambda: self.text("verdict") != "GO" and self.text("state") != "running")
+        said = self.run_script(SAID)
+        self.assertEqual(said["vivid"], 0)
+        self.assertEqual([said["obstacles"], said["drop"]], ["unknown", "drops: unknown"])
+
+    def test_a_hidden_tab_wakes_up_without_old_news(self):
+        self.open_with_go()
+        hide = "Object.defineProperty(document, 'hidden', { value: arguments[0], configurable: true }); document.dispatchEvent(new Event('visibilitychange'));"
+        self.assertEqual(self.run_script(hide + SAID, True), UNKNOWN)
+        self.run_script(hide, False)
+        self.wait_go()
+        for tick, wall in ((5000, 0), (0, 5000), (0, -5000)):  # no news; asleep while one clock stood still; the other one was set
+            self.assertGreaterEqual(self.run_script(
+                "return parallax.link.sinceMs({ tick: performance.now() - arguments[0], wall: Date.now() - arguments[1] })", tick, wall), 4999)
+        self.assertIsNone(self.run_script("return Number.isFinite(parallax.link.sinceMs(null)) || null"))  # nothing was answered yet
 
     def test_a_token_opens_the_page_once(self):
         token = pathlib.Path(self.directory, "token")

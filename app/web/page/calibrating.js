@@ -18,19 +18,20 @@ export class Calibrating {
   }
 
   async ask() {
-    const answer = await fetch("calibrating.json").catch(() => null), state = answer?.ok ? await answer.json().catch(() => null) : null;
+    const answer = await fetch("calibrating.json", { signal: AbortSignal.timeout(WAITING_MS) }).catch(() => null);
+    const state = answer?.ok ? await answer.json().catch(() => null) : null;
     this.same = state && state.looked === this.looked ? this.same + 1 : 0;
     this.looked = state?.looked;
     const runs = state !== null && this.same < ENDED, begins = runs && this.state === null;
     this.state = runs ? state : null;
-    this.tell();
+    this.tell(answer !== null);
     if (begins) this.began();
     setTimeout(() => this.ask(), runs ? RUNNING_MS : WAITING_MS);
   }
 
-  tell() {
+  tell(isAnswered) {
     const { state } = this;
-    this.words.textContent = state ? state.words : "no calibration runs: parallax calibrate --live";
+    this.words.textContent = !isAnswered ? "no connection" : state ? state.words : "no calibration runs: parallax calibrate --live";
     if (!state) {
       this.caption.textContent = "";
       return;

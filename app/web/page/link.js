@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The socket: frames and the service's state, for as long as the page is open. A frame is
-//   { status, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram, map }.
+//   { status, seen, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram, map }.
 
 const RETRY_MS = 1000;
-const PINGS = 8; // quickly after one another, for a first idea of the server's clock
+const PING_MS = 200;
+const SILENT_MS = 5000; // without a message: the connection is given up, long before TCP would
 const TEXT = new TextDecoder();
 
 async function inflate(bytes) {
@@ -37,11 +38,11 @@ async function decodePlane(plane, buffer, base, status) {
   throw new Error(`a plane of unknown form ${plane.form}`);
 }
 
-async function decode(buffer) {
+async function decode(buffer, seen) {
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(TEXT.decode(new Uint8Array(buffer, 4, length)));
   const base = (4 + length + 7) & ~7;
-  const frame = { status: header.status, stampMs: header.stamp_ms, delayMs: header.delay_ms };
+  const frame = { status: header.status, seen, stampMs: header.stamp_ms, delayMs: header.delay_ms };
   await Promise.all(header.planes.map(async plane => {
     // The scan has four numbers for each column, the map for each cell.
     frame[plane.name] = await decodePlane(plane, buffer, base, header.status);
@@ -55,8 +56,10 @@ export class Link {
     this.clockOffsetMs = 0; // the server's wall clock minus ours
     this.bestRoundMs = Infinity;
     this.wish = { show: [], compact: false };
+    this.heard = null; // when we sent the newest ping that was answered: whatever comes after the answer is newer than that
+    this.messages = 0;
     this.connect();
-    setInterval(() => this.ping(), 2000);
+    setInterval(() => this.watch(), PING_MS);
   }
 
   connect() {
@@ -64,26 +67,42 @@ export class Link {
     address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.socket = new WebSocket(address, "parallax.v1");
     this.socket.binaryType = "arraybuffer";
+    this.newsAt = performance.now();
     this.socket.onopen = () => {
       this.bestRoundMs = Infinity;
       this.handlers.connected(true);
       this.send(this.wish);
-      for (let i = 0; i < PINGS; i++) setTimeout(() => this.ping(), 150 * i);
+      this.ping();
     };
-    this.socket.onmessage = event => this.receive(event.data);
+    this.socket.onmessage = event => {
+      this.newsAt = performance.now();
+      this.receive(event.data, { heard: this.heard, order: this.messages++ });
+    };
     this.socket.onclose = () => {
       this.handlers.connected(false);
       setTimeout(() => this.connect(), RETRY_MS);
     };
   }
 
-  async receive(data) {
+  // A dead network closes no socket.
+  watch() {
+    if (this.socket.readyState !== WebSocket.CLOSED && performance.now() - this.newsAt > SILENT_MS) {
+      this.socket.onopen = this.socket.onmessage = this.socket.onclose = null;
+      this.socket.close();
+      this.handlers.connected(false);
+      this.connect();
+    }
+    this.ping();
+  }
+
+  // SEEN: how old DATA may be (its `heard`), and its place among the messages: a frame is decoded later than what came after it.
+  async receive(data, seen) {
     if (typeof data !== "string") {
-      this.handlers.frame(await decode(data));
+      this.handlers.frame(await decode(data, seen));
       return;
     }
     const message = JSON.parse(data);
-    if (message.service) this.handlers.service(message.service);
+    if (message.service) this.handlers.service(message.service, seen, message.rates);
     if (message.kept) this.handlers.kept(message.kept);
     if (message.pixel) this.handlers.pixel(message);
     if (message.pong !== undefined) this.takePong(message);
@@ -100,11 +119,16 @@ export class Link {
 
   ack(sequence) { this.send({ ack: sequence }); }
 
-  ping() { this.send({ ping: performance.now() }); }
+  // Both clocks: the first one may stand still while the computer sleeps, and the second one may be set.
+  ping() { this.send({ ping: `${performance.now()} ${Date.now()}` }); }
+
+  // The time since HEARD, at most: Infinity if the server has answered nothing yet.
+  sinceMs(heard) { return heard ? Math.max(performance.now() - heard.tick, Math.abs(Date.now() - heard.wall)) : Infinity; }
 
   // The quickest answer tells the most about the other clock.
   takePong(message) {
-    const now = performance.now(), roundMs = now - message.pong;
+    const [tick, wall] = message.pong.split(" ").map(Number), now = performance.now(), roundMs = now - tick;
+    this.heard = { tick, wall };
     if (roundMs > this.bestRoundMs * 1.5) return;
     this.bestRoundMs = Math.min(roundMs, this.bestRoundMs);
     this.clockOffsetMs = message.now_ms + roundMs / 2 - (performance.timeOrigin + now);

@@ -5,7 +5,7 @@ import { Picture, Depth, Cameras } from "./pictures.js";
 import { Top } from "./top.js";
 import { Calibrating } from "./calibrating.js";
 import { Cloud } from "./cloud.js";
-import { Charts, element, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState, showVerdict } from "./panel.js";
+import { Charts, element, forgetFigures, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState, showVerdict } from "./panel.js";
 
 // What each view draws, and the planes that it needs.
 const measure = point => link.send({ pixel: point });
@@ -20,10 +20,13 @@ const drawers = {
 const OPTIONAL = ["right", "scan", "map"]; // planes without which a view is drawn too
 const IN_ALL = ["picture", "depth", "top", "cloud"], RAW = ["picture", "cameras", "calibrate"]; // views without a calibration
 
+const CURRENT_MS = 1000; // without news for so long, nothing on the page is known
+
 const charts = new Charts();
 const page = { // what is shown now; tests read it
   view: "all", compact: !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname),
-  frame: null, shown: null, pending: false, connected: false, frames: 0, rate: 0, ageMs: null, ages: [], recordingSince: null,
+  frame: null, drawn: null, shown: null, pending: false, connected: false, frames: 0, rate: 0, ageMs: null, ages: [], recordingSince: null,
+  status: null, seen: null, isCurrent: null, isOld: true, // the newest state, whether it is that of now, whether the views are not
 };
 window.parallax = page;
 
@@ -63,10 +66,10 @@ function drawFrame() {
     if (isThere && (frame.status.calibration || RAW.includes(name))) view.draw(frame);
   }
   if (frame.histogram) showHistogram(frame.histogram);
-  showObstacles(frame.status.obstacles);
-  showDrop(frame.status.drop);
-  showVerdict(frame.status);
-  setOld(false);
+  page.drawn = frame;
+  takeStatus(frame.status, frame.seen);
+  judge();
+  if (!page.isOld) showFound(frame.status);
   if (page.unmeasured) measure(page.unmeasured);
   page.unmeasured = null;
   page.frames++;
@@ -75,26 +78,64 @@ function drawFrame() {
   if (page.ages.length > 3000) page.ages.shift();
 }
 
+// --- what is known now --------------------------------------------------------------------------------------------------
+
+function showFound(status) {
+  showObstacles(status?.obstacles);
+  showDrop(status?.drop);
+}
+
 // An old picture must not look like the present.
 function setOld(isOld) {
   page.isOld = isOld;
-  for (const figure of document.querySelectorAll("figure")) figure.classList.toggle("old", isOld);
+  for (const part of document.querySelectorAll("figure, .live")) part.classList.toggle("old", isOld);
+  showFound(isOld ? null : page.drawn.status);
 }
 
-function takeService(status) {
+function setCurrent(isCurrent) {
+  page.isCurrent = isCurrent;
+  if (isCurrent) return;
+  showState({}, false);
+  showVerdict(null);
+  showFaults(null);
+  forgetFigures();
+}
+
+function isDrawnOld() {
+  const { drawn, status } = page;
+  return !drawn || !status.fresh || (drawn.status.sequence !== status.sequence && link.sinceMs(drawn.seen.heard) >= CURRENT_MS);
+}
+
+// Whatever was good is unknown without news. A hidden tab shows nothing: it may be put to sleep, and must not wake up with old news.
+function judge() {
+  const isCurrent = page.connected && !document.hidden && page.status !== null && link.sinceMs(page.seen.heard) < CURRENT_MS;
+  if (isCurrent !== page.isCurrent) setCurrent(isCurrent);
+  const isOld = !isCurrent || isDrawnOld();
+  if (isOld !== page.isOld) setOld(isOld);
+  if (!isCurrent) return;
+  showState(page.status, true);
+  showVerdict(page.status);
+}
+
+function takeStatus(status, seen) {
+  if (page.seen?.order > seen.order) return;
+  page.status = status;
+  page.seen = seen;
+}
+
+function takeService(status, seen, hasRates) {
+  takeStatus(status, seen);
+  judge();
+  if (page.isCurrent) showFaults(status.health);
+  if (hasRates) takeRates(status);
+}
+
+function takeRates(status) {
   const now = performance.now() / 1000;
   page.rate = page.counted ? (page.frames - page.counted.frames) / (now - page.counted.time) : null;
   page.counted = { frames: page.frames, time: now };
-  showState(status, true);
-  showVerdict(status);
-  showFaults(status.health);
-  showFigures(status, { rate: page.rate, ageMs: page.ageMs });
+  if (page.isCurrent) showFigures(status, { rate: page.rate, ageMs: page.ageMs });
   charts.add(status, { rate: page.rate, ageMs: page.rate > 0 ? page.ageMs : null });
-  if (!status.fresh) {
-    setOld(true);
-    showObstacles(null);
-    showDrop(null);
-  }
 }
 
 const link = new Link({
@@ -102,14 +143,10 @@ const link = new Link({
   service: takeService,
   connected(isConnected) {
     page.connected = isConnected;
-    if (isConnected) {
-      want();
-      showFiles();
-    } else {
-      showState({}, false);
-      showVerdict(null);
-      setOld(true);
-    }
+    judge();
+    if (!isConnected) return;
+    want();
+    showFiles();
   },
   pixel(answer) {
     const [x, y] = answer.pixel, [px, py, pz] = answer.point_m;
@@ -124,6 +161,8 @@ const link = new Link({
     showFiles();
   },
 });
+
+page.link = link;
 
 // --- buttons and keys ---------------------------------------------------------------------------------------------------
 
@@ -174,6 +213,7 @@ function snapshot() {
   const sheet = Object.assign(document.createElement("canvas"), { height, width: widths.reduce((sum, each) => sum + each, 0) });
   let x = 0;
   layers.forEach((canvases, i) => {
+    if (page.isOld) sheet.getContext("2d").filter = "grayscale(1) opacity(0.35)"; // as on the page
     for (const canvas of canvases) sheet.getContext("2d").drawImage(canvas, x, 0, widths[i], height);
     x += widths[i];
   });
@@ -196,4 +236,6 @@ document.addEventListener("keydown", event => {
   if (view) show(view);
   else keys[event.key]?.();
 });
+document.addEventListener("visibilitychange", judge);
+setInterval(judge, CURRENT_MS / 10);
 element("compact").setAttribute("aria-pressed", String(page.compact));

@@ -44,8 +44,9 @@ export function showVerdict(status) {
   shown.querySelector("span").textContent = words.join(", ");
 }
 
+// HEALTH null: nobody knows.
 export function showFaults(health) {
-  const items = health.map(name => {
+  const items = (health ?? ["unknown"]).map(name => {
     const item = document.createElement("li"), word = document.createElement("b"), todo = document.createElement("small");
     word.textContent = name.replaceAll("_", " ");
     todo.textContent = ` ${advice[name] ?? ""}`;
@@ -61,6 +62,7 @@ export function showFaults(health) {
   element("faults").replaceChildren(...items);
 }
 
+// OBSTACLES null: nobody knows, which is not the same as none.
 export function showObstacles(obstacles) {
   const rows = (obstacles ?? []).slice(0, 8).map(obstacle => {
     const row = document.createElement("tr");
@@ -68,7 +70,9 @@ export function showObstacles(obstacles) {
       row.insertCell().textContent = text;
     return row;
   });
-  element("obstacles").tBodies[0].replaceChildren(...rows);
+  const body = element("obstacles").tBodies[0];
+  body.replaceChildren(...rows);
+  if (!obstacles) body.insertRow().insertCell().textContent = "unknown";
 }
 
 export function showDrop(drop) { element("drop").textContent = dropText(drop); }
@@ -83,6 +87,12 @@ export function showFigures(status, shown) {
   const eye = capture => capture ? `${(capture.exposure_us / 1000).toFixed(2)} ms, gain ${number(capture.gain, 2)}, ${capture.dropped} dropped` : "unknown";
   fill(element("eyes"), [["left", eye(status.left)], ["right", eye(status.right)], ["skew", number(status.skew_ms, 3, " ms")]]);
   fill(element("geometry"), geometry(status));
+}
+
+// What they said is not known any more.
+export function forgetFigures() {
+  element("figures").textContent = "unknown";
+  for (const value of document.querySelectorAll("#times dd, #eyes dd, #geometry dd")) value.textContent = "unknown";
 }
 
 function geometry(status) {

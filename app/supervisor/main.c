@@ -11,6 +11,7 @@
 #include "app/options.h"
 #include "app/supervisor/supervisor.h"
 #include "app/supervisor/zone_drawing.h"
+#include "app/zone_warnings.h"
 
 struct command {
     const char *check; /* the file of --check-config, or NULL */
@@ -78,6 +79,7 @@ static int check(const struct plx_config *config, struct plx_error_message *mess
 {
     static struct plx_stereo_calibration calibration; /* zeroed: none was read */
 
+    plx_zone_warnings_log(config);
     const int result = check_calibration(config, &calibration, message);
     if (result == 0 && plx_calibration_exists(&calibration))
         return plx_zone_drawing_print(config, &calibration, stdout, message);

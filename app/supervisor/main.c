@@ -12,6 +12,7 @@
 #include "app/supervisor/supervisor.h"
 #include "app/supervisor/zone_drawing.h"
 #include "app/zone_warnings.h"
+#include "drivers/v4l2/v4l2.h"
 
 struct command {
     const char *check; /* the file of --check-config, or NULL */
@@ -88,12 +89,26 @@ static int check(const struct plx_config *config, struct plx_error_message *mess
     return result;
 }
 
+/* What only the driver of the cameras can judge, with the place in the file. */
+static int check_cameras(const struct plx_config_source *config_source, const struct plx_config *config,
+                         struct plx_error_message *message)
+{
+    struct plx_error_message reason;
+    const char *key;
+
+    if (config->source.type != PLX_SOURCE_V4L2 || plx_v4l2_check(&config->source.cameras, &key, &reason) == 0)
+        return 0;
+    return plx_config_fail(config_source, key, message, PLX_ERR_RANGE, "%s", reason.text);
+}
+
 static int act(const struct command *command)
 {
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
     int result = plx_config_read(&command->config_source, &config, &message);
+    if (result == 0)
+        result = check_cameras(&command->config_source, &config, &message);
     if (result == 0 && command->check)
         result = check(&config, &message);
     if (result < 0) {

@@ -85,10 +85,26 @@ int plx_fd(struct plx_client *client)
 
 /* --- attaching --------------------------------------------------------------------------------------------------- */
 
+static void drop_left(struct plx_client *client)
+{
+    plx_mapping_unref(client->left);
+    client->left = NULL;
+}
+
 void plx_client_detach(struct plx_client *client)
+{
+    plx_client_detach_soon(client);
+    drop_left(client);
+}
+
+void plx_client_detach_soon(struct plx_client *client)
 {
     if (plx_client_hands_over(client))
         client->handed_over_until = plx_now_ns() + HAND_OVER_NS;
+    if (!client->left) { /* else the map has no frames: whoever maps them drops what was left first */
+        client->left = client->map.mapping;
+        client->map.mapping = NULL;
+    }
     plx_map_close(&client->map);
     if (client->socket >= 0 && client->poll_fd >= 0) /* explicitly: a forked process may still hold it open */
         epoll_ctl(client->poll_fd, EPOLL_CTL_DEL, client->socket, NULL);
@@ -119,7 +135,16 @@ static void resume_after_last(struct plx_client *client)
     client->epoch = epoch;
 }
 
-/* One attempt until DEADLINE. TIMEOUT: no answer yet, and the next call waits for it. */
+int plx_client_map_frames(struct plx_client *client)
+{
+    drop_left(client);
+    const int code = plx_map_frames(&client->map);
+    if (code)
+        plx_client_detach(client);
+    return code;
+}
+
+/* One attempt until DEADLINE, without frames. TIMEOUT: no answer yet, and the next call waits for it. */
 static int attach(struct plx_client *client, int64_t deadline)
 {
     int shm = -1;
@@ -141,7 +166,7 @@ static int attach(struct plx_client *client, int64_t deadline)
     if (!code && client->poll_fd >= 0 && !poll_socket(client))
         code = PLX_ERR_LOST;
     if (code) {
-        plx_client_detach(client);
+        plx_client_detach_soon(client);
         return code;
     }
     resume_after_last(client);
@@ -149,13 +174,24 @@ static int attach(struct plx_client *client, int64_t deadline)
     return 0;
 }
 
+void plx_client_reattach_soon(struct plx_client *client)
+{
+    const int64_t now = plx_now_ns();
+    drain_poll_timer(client);
+    if (client->socket >= 0 || now >= client->retry_at)
+        attach(client, now);
+}
+
 int plx_client_reattach(struct plx_client *client, int64_t deadline)
 {
     drain_poll_timer(client);
+    drop_left(client);
     for (;;) {
         int64_t now = plx_now_ns();
         if (client->socket >= 0 || now >= client->retry_at) {
             int code = attach(client, deadline);
+            if (!code)
+                code = plx_client_map_frames(client);
             if (!code || code == PLX_ERR_VERSION || code == PLX_ERR_FORMAT)
                 return code;
             now = plx_now_ns();
@@ -198,6 +234,8 @@ int plx_connect(const char *socket_path, struct plx_client **ret_client)
     client->socket = client->poll_fd = client->poll_timer = -1;
     client->path = strdup(plx_link_path(socket_path));
     int code = client->path ? attach(client, plx_now_ns() + PLX_HELLO_TIME_NS) : PLX_ERR_NOMEM;
+    if (!code)
+        code = plx_client_map_frames(client);
     if (code) {
         plx_disconnect(client);
         return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* closed without an answer: the service is stopping */

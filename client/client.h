@@ -12,8 +12,10 @@
 /* Detached: no socket. Waiting for the answer to HELLO: a socket and no map. Attached: both. */
 struct plx_client {
     char *path;
-    int socket;                /* -1: none */
-    struct plx_map map;        /* header NULL: none */
+    int socket;         /* -1: none */
+    struct plx_map map; /* header NULL: none; without frames, if plx_verdict has attached */
+    const struct plx_mapping
+        *left;                 /* of a service that is gone: plx_verdict leaves the unmapping, which takes long, to others */
     int64_t hello_until;       /* deadline of the answer to HELLO */
     int64_t retry_at;          /* while detached: the next attempt */
     int64_t handed_over_until; /* until then the service has not gone, but replaces its memory; 0: it does not */
@@ -37,8 +39,10 @@ static inline bool plx_client_attached(const struct plx_client *client)
 /* True after the service has replaced its memory by another one, because frames changed their size. */
 bool plx_client_hands_over(const struct plx_client *client);
 
-/* Closes socket and mapping; the next attempt to attach is due a little later. */
+/* Closes socket and mapping; the next attempt to attach is due a little later. _SOON: in microseconds, as frames stay mapped
+ * until a call that may take longer. */
 void plx_client_detach(struct plx_client *client);
+void plx_client_detach_soon(struct plx_client *client);
 
 /* ON: the descriptor of plx_fd is readable without a message of the service. Off: with a message only. While attached. */
 void plx_client_remind(struct plx_client *client, bool on);
@@ -46,5 +50,11 @@ void plx_client_remind(struct plx_client *client, bool on);
 /* Attaches again until DEADLINE (CLOCK_MONOTONIC). LOST: no service yet. VERSION, FORMAT: at once, since waiting does not
  * help. */
 int plx_client_reattach(struct plx_client *client, int64_t deadline);
+
+/* One attempt to attach again, in microseconds: without frames. */
+void plx_client_reattach_soon(struct plx_client *client);
+
+/* Maps the frames of an attached client, if that was not done yet. NOMEM, IO: it is detached. */
+int plx_client_map_frames(struct plx_client *client);
 
 #endif

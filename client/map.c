@@ -2,10 +2,12 @@
 /* The reader's side of the ring. Protocol and ordering: docs/shared-memory.md; its model: app/publish/ring.pml. */
 #include "client/map.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,15 +30,47 @@ static bool is_sealed(int fd)
     return seals >= 0 && (seals & needed) == needed && (seals & write);
 }
 
+/* From the begin of the memory to the end of its slots. */
+static uint64_t head_of(const struct plx_map *map)
+{
+    return (uint64_t)((const unsigned char *)(map->slots + map->slot_count) - (const unsigned char *)map->header);
+}
+
 /* The header, read without a mapping, must promise a memory of exactly BYTES. */
-static int check_header(int fd, uint64_t bytes)
+static int check_header(int fd, uint64_t bytes, uint64_t *ret_head_bytes)
 {
     struct plx_shm_header header;
     struct plx_map promised;
     ssize_t got = pread(fd, &header, sizeof header, 0);
     if (got != (ssize_t)sizeof header)
         return got < 0 ? PLX_ERR_IO : PLX_ERR_FORMAT;
-    return plx_map_check(&header, bytes, &promised);
+    int code = plx_map_check(&header, bytes, &promised);
+    if (!code)
+        *ret_head_bytes = head_of(&promised);
+    return code;
+}
+
+static int map_head(int fd, uint64_t bytes, uint64_t head_bytes, struct plx_map *ret_map)
+{
+    struct plx_map map;
+    void *head = mmap(NULL, head_bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (head == MAP_FAILED)
+        return errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
+    int code = plx_map_check(head, bytes, &map); /* again: a hostile service may have changed the header */
+    if (!code && head_of(&map) > head_bytes)
+        code = PLX_ERR_FORMAT;
+    if (!code) {
+        map.frames = NULL;
+        map.head_bytes = head_bytes;
+        map.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        if (map.fd < 0)
+            code = PLX_ERR_NOMEM;
+    }
+    if (code)
+        munmap(head, head_bytes);
+    else
+        *ret_map = map;
+    return code;
 }
 
 /* Checks size and seals, then the header, and only then maps the memory: a refused memory costs no memory. */
@@ -53,24 +87,32 @@ int plx_map_open(int fd, struct plx_map *ret_map)
     /* The seals keep allocated pages; a read of a page that was never allocated would allocate it. */
     if ((uint64_t)status.st_blocks < bytes / STAT_BLOCK)
         return PLX_ERR_FORMAT;
-    int code = check_header(fd, bytes);
+    uint64_t head_bytes = 0;
+    int code = check_header(fd, bytes, &head_bytes);
+    return code ? code : map_head(fd, bytes, head_bytes, ret_map);
+}
+
+int plx_map_frames(struct plx_map *map)
+{
+    if (map->frames)
+        return 0;
+    int code = plx_mapping_create(map->fd, map->bytes, &map->mapping);
     if (code)
         return code;
-    const struct plx_mapping *mapping;
-    code = plx_mapping_create(fd, bytes, &mapping);
-    if (code)
-        return code;
-    code = plx_map_check(mapping->memory, bytes, ret_map); /* again: a hostile service may have changed the header */
-    if (code)
-        plx_mapping_unref(mapping);
-    else
-        ret_map->mapping = mapping;
-    return code;
+    map->frames = (const unsigned char *)map->mapping->memory + map->frames_offset;
+    close(map->fd);
+    map->fd = -1;
+    return 0;
 }
 
 void plx_map_close(struct plx_map *map)
 {
     plx_mapping_unref(map->mapping);
+    if (map->head_bytes > 0) {
+        munmap((void *)(uintptr_t)map->header, map->head_bytes);
+        if (map->fd >= 0)
+            close(map->fd);
+    }
     *map = (struct plx_map){0};
 }
 
@@ -100,6 +142,7 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
         .frames = (const unsigned char *)memory + frames,
         .bytes = bytes,
         .slot_count = slot_count,
+        .frames_offset = frames,
         .frame_bytes = frame_bytes,
         .frame_stride = stride,
     };

@@ -12,25 +12,31 @@
 #include <parallax/shm.h>
 
 struct plx_map {
-    const struct plx_mapping *mapping;   /* of plx_map_open, with one reference; else NULL */
-    const struct plx_shm_header *header; /* in the mapping; NULL = none */
+    const struct plx_shm_header *header; /* NULL = none */
     const struct plx_shm_slot *slots;
-    const unsigned char *frames;
+    const unsigned char *frames; /* NULL until plx_map_frames */
     uint64_t bytes;
     /* Checked copies. */
-    uint64_t slot_count, frame_bytes, frame_stride;
+    uint64_t slot_count, frames_offset, frame_bytes, frame_stride;
+    /* Of plx_map_open: */
+    uint64_t head_bytes;               /* of header and slots, which have a mapping of their own */
+    const struct plx_mapping *mapping; /* of the whole memory, with one reference, from plx_map_frames on */
+    int fd;                            /* of the memory, until then */
 };
 
-/* Maps the memory of FD, which may be closed afterwards. FORMAT if it lacks the seals of a service, has pages that are not
- * allocated, or a header that does not fit its size; VERSION, NOMEM, IO. */
+/* Maps header and slots of the memory of FD, which may be closed afterwards: microseconds. FORMAT if it lacks the seals of a
+ * service, has pages that are not allocated, or a header that does not fit its size; VERSION, NOMEM, IO. */
 int plx_map_open(int fd, struct plx_map *ret_map);
-void plx_map_close(struct plx_map *map);
 
-/* Checks the memory at MEMORY, which stays the caller's. FORMAT, VERSION. */
+/* Maps all of the memory, if that was not done yet: up to seconds for gigabytes. NOMEM, IO. */
+int plx_map_frames(struct plx_map *map);
+void plx_map_close(struct plx_map *map); /* as long, with frames */
+
+/* Checks the memory at MEMORY, all of it, which stays the caller's. FORMAT, VERSION. */
 int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map);
 
-/* Finds a frame newer than LAST. 1: *ret_view shows the newest one (the caller fills missed and token); 0: there is none;
- * FORMAT. */
+/* Finds a frame newer than LAST, in a map with frames. 1: *ret_view shows the newest one (the caller fills missed and token);
+ * 0: there is none; FORMAT. */
 int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_view);
 
 /* True if frame SEQUENCE was not overwritten since plx_map_look found it. */

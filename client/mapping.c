@@ -42,6 +42,9 @@ int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_ma
         return PLX_ERR_ARG;
     if (!plx_client_attached(client))
         return PLX_ERR_LOST;
+    int code = plx_client_map_frames(client);
+    if (code)
+        return code;
     /* Relaxed: the client's own reference keeps the mapping meanwhile. */
     atomic_fetch_add_explicit(&counted(client->map.mapping)->references, 1, memory_order_relaxed);
     *ret_mapping = client->map.mapping;

@@ -83,6 +83,9 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
             if (code)
                 return code;
         }
+        int mapped = plx_client_map_frames(client); /* nothing to do, unless plx_verdict has attached */
+        if (mapped)
+            return mapped;
         /* Loaded before the ring, so that a later frame changes the word and ends the sleep. Acquire: the ring is read after.
          */
         uint32_t word = atomic_load_explicit(&client->map.header->wake, memory_order_acquire);
@@ -192,6 +195,9 @@ int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame)
         return PLX_ERR_ARG;
     if (!plx_client_attached(client))
         return PLX_ERR_LOST;
+    int code = plx_client_map_frames(client);
+    if (code)
+        return code;
     for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
         struct plx_view view;
         struct plx_frame frame;
@@ -242,7 +248,7 @@ int plx_state(struct plx_client *client)
         return PLX_ERR_ARG;
     if (plx_client_hands_over(client))
         return PLX_STATE_STARTING;
-    if (!plx_client_attached(client) || !plx_link_alive(client->socket))
+    if (!plx_client_attached(client) || !plx_link_alive(client->socket) || plx_client_map_frames(client))
         return PLX_STATE_STOPPED;
     uint32_t state = (uint32_t)status_now(client);
     return state <= PLX_STATE_STOPPED ? (int)state : PLX_ERR_FORMAT;
@@ -264,7 +270,7 @@ uint32_t plx_gpu_schedule(struct plx_client *client)
 
 uint32_t plx_health(struct plx_client *client)
 {
-    if (!client || !plx_client_attached(client) || !plx_link_alive(client->socket))
+    if (!client || !plx_client_attached(client) || !plx_link_alive(client->socket) || plx_client_map_frames(client))
         return PLX_HEALTH_NO_FRAMES;
     return (uint32_t)(status_now(client) >> 32);
 }

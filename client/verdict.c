@@ -21,15 +21,16 @@ static bool read_verdict(const struct plx_client *client, struct plx_verdict_now
     return true;
 }
 
-/* Attaches again where that is possible without waiting. An open view keeps its memory. */
+/* Attaches again where that is possible without waiting: the frames, whose mapping takes long, are not needed. An open view
+ * keeps its memory. */
 static void attach_again(struct plx_client *client)
 {
     if (client->viewing)
         return;
     if (plx_client_attached(client) && !plx_link_alive(client->socket))
-        plx_client_detach(client);
+        plx_client_detach_soon(client);
     if (!plx_client_attached(client))
-        plx_client_reattach(client, plx_now_ns());
+        plx_client_reattach_soon(client);
 }
 
 int plx_verdict(struct plx_client *client, struct plx_verdict_now *ret_verdict)

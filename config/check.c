@@ -6,6 +6,7 @@
 
 #include "config/schema.h"
 #include "config/text.h"
+#include "config/zones.h"
 #include "core/pipeline/source.h"
 
 #define QUOTE(text) #text
@@ -46,6 +47,16 @@ static int refuse(const char *name, const struct plx_key **ret_key, struct plx_e
     return plx_fail(message, PLX_ERR_RANGE, "%s %s", name, sentence);
 }
 
+static int refuse_zone(const struct plx_zone *zone, const struct plx_key **ret_key, struct plx_error_message *message)
+{
+    *ret_key = plx_key_find("zones");
+    return plx_fail(
+        message, PLX_ERR_RANGE,
+        "zone \"%s\" lies wholly in the rectangle of the robot itself (map.front_m, map.back_m, map.width_m), where "
+        "nothing can be seen; expected a zone beside it",
+        zone->name);
+}
+
 int plx_config_find_error(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message)
 {
     /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. Raw pictures of any
@@ -83,6 +94,9 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
     if (!plx_health_flags_parse(config->recorder.flags, &flags))
         return refuse("recorder.flags", ret_key, message,
                       "is no list of health flags; expected names such as desync,frozen, as `parallax status` prints them");
+    const int in_robot = plx_zones_find_in_robot(&config->zones, &config->pipeline.map);
+    if (in_robot >= 0)
+        return refuse_zone(&config->zones.zone[in_robot], ret_key, message);
     if (config->zones.count > 0 && !(config->pipeline.mount.z_m > 0))
         return refuse(
             "zones", ret_key, message,

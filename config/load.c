@@ -123,6 +123,21 @@ static int apply_all(const struct load *load, struct plx_config *config)
     return 0;
 }
 
+/* The node that an error of KEY is about: of all zones that which lies in the robot. NULL: the file does not have the key. */
+static const struct plx_yaml_node *find_place(const struct load *load, const struct plx_key *key,
+                                              const struct plx_config *config)
+{
+    const struct plx_yaml_node *node = key ? load->node[key - plx_keys] : NULL;
+    if (!node || key->type != PLX_KEY_ZONES)
+        return node;
+    const int index = plx_zones_find_in_robot(&config->zones, &config->pipeline.map);
+    if (index >= 0)
+        node = node->child;
+    for (int i = 0; i < index; i++)
+        node = node->next;
+    return node;
+}
+
 /* Reports an error at the key, or for the whole file if the file does not have the key. */
 static int check(const struct load *load, const struct plx_config *config)
 {
@@ -130,7 +145,7 @@ static int check(const struct load *load, const struct plx_config *config)
     const struct plx_key *key = NULL;
     int result = plx_config_find_error(config, &key, &reason);
     if (result < 0)
-        plx_yaml_fail(load->yaml, key ? load->node[key - plx_keys] : NULL, load->message, result, "%s", reason.text);
+        plx_yaml_fail(load->yaml, find_place(load, key, config), load->message, result, "%s", reason.text);
     return result;
 }
 

@@ -237,7 +237,8 @@ const struct plx_key plx_keys[] = {
     {"tracks.accel_mps2", "expected acceleration of obstacles, standard deviation", FIELD(pipeline.track.accel_mps2)},
 
     {"map.enabled", "map of 10 x 10 m around the robot: free, occupied, drop (needs columns)", FIELD(pipeline.map.enabled)},
-    {"map.memory_s", "what was not seen for so long is unknown again", FIELD(pipeline.map.memory_s)},
+    {"map.memory_s", "what was not seen for so long is unknown again; what stands out of view is not forgotten",
+     FIELD(pipeline.map.memory_s)},
     {"map.front_m", "the robot itself: how far it reaches in front of the origin of its base", FIELD(pipeline.map.front_m)},
     {"map.back_m", "the robot itself: how far it reaches behind", FIELD(pipeline.map.back_m)},
     {"map.width_m", "the robot itself: its width", FIELD(pipeline.map.width_m)},

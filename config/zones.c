@@ -10,10 +10,12 @@
 #include <parallax/error.h>
 #include <parallax/words.h>
 
+#include "config/polygon.h"
 #include "config/text.h"
 
 #define LEAST_AREA_M2 0.01
 #define FASTEST_MPS 100.0
+#define WHOLE 0.999 /* share of a zone: what is left is no cell of the map */
 
 /* Where a zone is being read. */
 struct reader {
@@ -98,13 +100,32 @@ static int read_name(const struct reader *reader, const struct plx_yaml_node *no
     return 0;
 }
 
-static double area(const struct plx_zone *zone)
+/* Refuses a polygon that is no simple one: what lies in it, and what is seen of it, would be a guess. */
+static int check_shape(const struct reader *reader, const struct plx_yaml_node *node, const struct plx_zone *zone)
 {
-    double twice = 0;
-    for (int i = 0, j = zone->points - 1; i < zone->points; j = i++)
-        twice += (double)zone->polygon[j][0] * (double)zone->polygon[i][1] -
-                 (double)zone->polygon[i][0] * (double)zone->polygon[j][1];
-    return fabs(twice) / 2;
+    struct plx_polygon_fault fault;
+    const struct plx_yaml_node *place = node->child;
+
+    if (!plx_polygon_find_fault(zone, &fault)) {
+        const double area = plx_polygon_area(zone);
+        return area >= LEAST_AREA_M2 ? 0
+                                     : plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
+                                                     "polygon has %.4f m2; expected %g or more", area, LEAST_AREA_M2);
+    }
+    for (int i = 0; i < fault.second; i++)
+        place = place->next;
+    const float *a = zone->polygon[fault.first], *b = zone->polygon[fault.first + 1], *c = zone->polygon[fault.second],
+                *d = zone->polygon[(fault.second + 1) % zone->points];
+    if (fault.is_points)
+        return plx_yaml_fail(reader->yaml, place, reader->message, PLX_ERR_RANGE,
+                             "points %d and %d of polygon %s, [%g, %g]; expected each point once, in order around the zone: "
+                             "the last edge leads back to the first point by itself",
+                             fault.first + 1, fault.second + 1, fault.what, (double)c[0], (double)c[1]);
+    return plx_yaml_fail(reader->yaml, place, reader->message, PLX_ERR_RANGE,
+                         "two edges of polygon %s: from [%g, %g] to [%g, %g] and from [%g, %g] to [%g, %g]; expected the "
+                         "points in order around the zone",
+                         fault.what, (double)a[0], (double)a[1], (double)b[0], (double)b[1], (double)c[0], (double)c[1],
+                         (double)d[0], (double)d[1]);
 }
 
 static int read_polygon(const struct reader *reader, const struct plx_yaml_node *node, struct plx_zone *zone)
@@ -129,11 +150,7 @@ static int read_polygon(const struct reader *reader, const struct plx_yaml_node 
         zone->polygon[zone->points][0] = (float)x;
         zone->polygon[zone->points][1] = (float)y;
     }
-    if (result == 0 && area(zone) < LEAST_AREA_M2)
-        return plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
-                             "polygon has %.4f m2; expected %g or more, with its points in order around it", area(zone),
-                             LEAST_AREA_M2);
-    return result;
+    return result == 0 ? check_shape(reader, node, zone) : result;
 }
 
 /* --- one zone ------------------------------------------------------------------------------------------------------------- */
@@ -222,6 +239,22 @@ int plx_zones_parse_text(const char *text, struct plx_zone_list *ret_list, struc
                   : plx_fail(message, PLX_ERR_FORMAT, "zones is empty; expected a list, [] for none");
     plx_yaml_destroy(yaml);
     return result;
+}
+
+/* --- beside the robot ----------------------------------------------------------------------------------------------------- */
+
+double plx_zone_share_in_robot(const struct plx_zone *zone, const struct plx_map_params *robot)
+{
+    return plx_polygon_share_in(zone, (const double[2]){-robot->back_m, -robot->width_m / 2},
+                                (const double[2]){robot->front_m, robot->width_m / 2});
+}
+
+int plx_zones_find_in_robot(const struct plx_zone_list *list, const struct plx_map_params *robot)
+{
+    for (int i = 0; i < list->count; i++)
+        if (plx_zone_share_in_robot(&list->zone[i], robot) > WHOLE)
+            return i;
+    return -1;
 }
 
 /* --- as text -------------------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "app/log.h"
 #include "app/publish/shm.h"
 #include "app/realtime.h"
+#include "app/zone_warnings.h"
 #include "core/base/heartbeat.h"
 
 static volatile sig_atomic_t stop_requested;
@@ -138,6 +139,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
         return report.exit_code;
     }
     log_setup(&setup, report_fd);
+    plx_zone_warnings_log(&plan->config);
     loop = make_loop(&setup, &plan->config, gpu_expected, shm, report_fd);
     plx_shm_set_gpu_schedule(shm, setup.gpu_schedule);
     continue_pipeline(setup.pipeline, shm);

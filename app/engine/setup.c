@@ -154,6 +154,31 @@ static int open_stages(struct plx_setup *setup, const struct plx_config *config,
     return result;
 }
 
+/* The reason for raw frames, and what to do. A recording that lacks camera_info says which. */
+static void say_raw(struct plx_setup *setup, const struct plx_config *config)
+{
+    static struct plx_stereo_calibration none; /* large */
+    struct plx_source *source = setup->source;
+    struct plx_error_message missing = {""};
+
+    if (config->calibration[0] != '\0') {
+        plx_say(&setup->raw_note,
+                "calibration is none: only raw pictures are published; name a calibration by that key to have "
+                "obstacles");
+        return;
+    }
+    if (config->source.topic[PLX_LEFT][0] != '\0' && source->ops->calibration)
+        source->ops->calibration(source, &none, &missing);
+    if (missing.text[0] != '\0')
+        plx_say(&setup->raw_note,
+                "not calibrated: only raw pictures are published; %s; record camera_info of both eyes, or name a "
+                "file by the key calibration",
+                missing.text);
+    else
+        plx_say(&setup->raw_note, "not calibrated: only raw pictures are published; record pairs (parallax record --raw), "
+                                  "calibrate, and name the file by the key calibration");
+}
+
 static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const int width = setup->source->width, height = setup->source->height;
@@ -164,11 +189,7 @@ static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *c
         result = plx_pipeline_create_raw(setup->stages, width, height, &setup->pipeline, message);
     if (result == 0)
         setup->frame_bytes = plx_pipeline_layout_raw(width, height, plane);
-    plx_say(&setup->raw_note, "%s",
-            config->calibration[0] != '\0'
-                ? "calibration is none: only raw pictures are published; name a calibration by that key to have obstacles"
-                : "not calibrated: only raw pictures are published; record pairs (parallax record --raw), calibrate, and name "
-                  "the file by the key calibration");
+    say_raw(setup, config);
     return result;
 }
 

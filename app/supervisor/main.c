@@ -11,6 +11,8 @@
 #include "app/options.h"
 #include "app/supervisor/supervisor.h"
 #include "app/supervisor/zone_drawing.h"
+#include "app/zone_warnings.h"
+#include "drivers/v4l2/v4l2.h"
 
 struct command {
     const char *check; /* the file of --check-config, or NULL */
@@ -78,6 +80,7 @@ static int check(const struct plx_config *config, struct plx_error_message *mess
 {
     static struct plx_stereo_calibration calibration; /* zeroed: none was read */
 
+    plx_zone_warnings_log(config);
     const int result = check_calibration(config, &calibration, message);
     if (result == 0 && plx_calibration_exists(&calibration))
         return plx_zone_drawing_print(config, &calibration, stdout, message);
@@ -86,12 +89,26 @@ static int check(const struct plx_config *config, struct plx_error_message *mess
     return result;
 }
 
+/* What only the driver of the cameras can judge, with the place in the file. */
+static int check_cameras(const struct plx_config_source *config_source, const struct plx_config *config,
+                         struct plx_error_message *message)
+{
+    struct plx_error_message reason;
+    const char *key;
+
+    if (config->source.type != PLX_SOURCE_V4L2 || plx_v4l2_check(&config->source.cameras, &key, &reason) == 0)
+        return 0;
+    return plx_config_fail(config_source, key, message, PLX_ERR_RANGE, "%s", reason.text);
+}
+
 static int act(const struct command *command)
 {
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
     int result = plx_config_read(&command->config_source, &config, &message);
+    if (result == 0)
+        result = check_cameras(&command->config_source, &config, &message);
     if (result == 0 && command->check)
         result = check(&config, &message);
     if (result < 0) {

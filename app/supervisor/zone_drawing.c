@@ -58,8 +58,9 @@ static void list_zones(const struct plx_zone_list *list, const struct plx_zones 
 {
     for (int i = 0; i < list->count; i++) {
         const double visible = plx_zones_visible(zones, i);
-        fprintf(out, "%c  zone %s: the cameras can see %.0f %% of it%s\n", 'A' + i, list->zone[i].name, 100 * visible,
-                visible < LITTLE ? "; what they cannot see is never looked at before the robot has driven past it" : "");
+        fprintf(out, "%c  zone %s: the cameras can see %.0f %% of it%s%s\n", 'A' + i, list->zone[i].name, 100 * visible,
+                visible < LITTLE ? "; what they cannot see is never looked at before the robot has driven past it" : "",
+                visible == 0 && list->zone[i].unknown == PLX_VERDICT_GO ? ", and `unknown: go` calls it free until then" : "");
     }
 }
 

@@ -14,13 +14,26 @@ bool plx_is_ros(const struct plx_yaml_node *root)
     return plx_yaml_get(root, "camera_matrix") && plx_yaml_get(root, "projection_matrix");
 }
 
+/* The name of the distortion model; NULL: the number of coefficients decides. Some tools write camera_model alone, or both. */
+static const struct plx_yaml_node *find_model(struct plx_reader *reader, const struct plx_yaml_node *root)
+{
+    const struct plx_yaml_node *distortion = plx_yaml_get(root, "distortion_model"),
+                               *camera = plx_yaml_get(root, "camera_model");
+    if (!camera || strcmp(camera->text, "pinhole") == 0)
+        return distortion;
+    if (distortion && strcmp(distortion->text, "equidistant") != 0 && strcmp(distortion->text, "fisheye") != 0)
+        plx_reader_fail(reader, camera, PLX_ERR_FORMAT,
+                        "camera_model is not pinhole, and distortion_model is not equidistant; expected pinhole, or one model");
+    return distortion ? distortion : camera;
+}
+
 static void read_camera(struct plx_reader *reader, struct plx_camera *camera)
 {
     const struct plx_yaml_node *root = plx_yaml_root(reader->yaml);
     camera->width = plx_read_side(reader, plx_need(reader, root, "image_width"));
     camera->height = plx_read_side(reader, plx_need(reader, root, "image_height"));
     plx_read_camera_matrix(reader, plx_need(reader, root, "camera_matrix"), camera);
-    const struct plx_yaml_node *model = plx_yaml_get(root, "distortion_model"); /* else by the number of coefficients */
+    const struct plx_yaml_node *model = find_model(reader, root);
     plx_read_distortion(reader, model, plx_need(reader, root, "distortion_coefficients"), plx_read_vector, camera);
 }
 

@@ -257,8 +257,8 @@ int plx_pipeline_watch_zones(struct plx_pipeline *pipeline, const struct plx_zon
     if (!pipeline->local_map || zones->count == 0)
         return 0;
     plx_mount_info(&pipeline->params.mount, &none, &mount);
-    const struct plx_zone_view view = {mount.base_from_left, pipeline->calibration, pipeline->width, pipeline->height,
-                                       pipeline->blind_within_m};
+    const struct plx_zone_view view = {mount.base_from_left, pipeline->calibration,    pipeline->width,
+                                       pipeline->height,     pipeline->blind_within_m, pipeline->params.map};
     return plx_zones_create(zones, &view, &pipeline->zones);
 }
 

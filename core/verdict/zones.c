@@ -52,6 +52,14 @@ static bool is_inside(const struct plx_zone *zone, double x, double y)
     return inside;
 }
 
+/* Whether a cell of the map whose nearest point of the raster is X, Y may be one that the robot itself covers. */
+static bool is_covered(const struct plx_map_params *robot, double x, double y)
+{
+    const double margin = POINT_M / 2;
+    return robot->width_m > 0 && x <= robot->front_m + margin && x >= -robot->back_m - margin &&
+           fabs(y) <= robot->width_m / 2 + margin;
+}
+
 /* Whether the camera can see the ground at X, Y of the base; *ret_column: its column of the scan. */
 static bool is_visible(const struct plx_zone_view *view, const struct plx_pose *left_from_base, double x, double y,
                        int *ret_column)
@@ -61,7 +69,7 @@ static bool is_visible(const struct plx_zone_view *view, const struct plx_pose *
     double point[3];
 
     plx_pose_apply(left_from_base, base, point);
-    if (!(point[2] > 0 && point[2] >= (double)view->blind_within_m))
+    if (is_covered(&view->robot, x, y) || !(point[2] > 0 && point[2] >= (double)view->blind_within_m))
         return false;
     const double u = lens->fx * point[0] / point[2] + lens->cx + 0.5, v = lens->fy * point[1] / point[2] + lens->cy + 0.5;
     if (!(u >= 0 && u < view->width && v >= 0 && v < view->height))
@@ -138,8 +146,8 @@ double plx_zones_visible(const struct plx_zones *zones, int index)
 /* --- what the map says of them -------------------------------------------------------------------------------------------- */
 
 struct count {
-    int occupied, drops, wanted, unknown; /* cells; wanted: those of which something must be known */
-    double nearest;                       /* squared, m2 */
+    int occupied, drops, visible, wanted, unknown; /* cells; wanted: of which something must be known */
+    double nearest;                                /* squared, m2 */
 };
 
 static void count_cell(const struct plx_zone *zone, const struct plx_cell *cell, bool visible, double square,
@@ -149,6 +157,7 @@ static void count_cell(const struct plx_zone *zone, const struct plx_cell *cell,
                         cell->foot * PLX_CELL_HEIGHT_M <= zone->max_height_m;
     count->occupied += counts;
     count->drops += cell->kind == PLX_CELL_DROP;
+    count->visible += visible;
     count->wanted += visible || cell->kind == PLX_CELL_LOST;
     count->unknown += cell->kind == PLX_CELL_LOST || (visible && cell->kind == PLX_CELL_UNKNOWN);
     if ((counts || cell->kind == PLX_CELL_DROP) && square < count->nearest)
@@ -205,7 +214,8 @@ static void judge(struct plx_zones *zones, int index, const struct count *count,
 {
     const struct plx_zone *zone = &zones->list.zone[index];
     const double unknown = count->wanted > 0 ? (double)count->unknown / count->wanted : 1;
-    const bool now[REASONS] = {count->occupied > 0, count->drops > 0, unknown > zone->max_unknown, depth < zone->min_depth};
+    const bool now[REASONS] = {count->occupied > 0, count->drops > 0, count->visible == 0 || unknown > zone->max_unknown,
+                               depth < zone->min_depth};
 
     *ret = (struct plx_zone_info){.points = (uint32_t)zone->points, .verdict = PLX_VERDICT_GO};
     memcpy(ret->name, zone->name, sizeof ret->name);

@@ -8,6 +8,7 @@
 #include <parallax/frame.h>
 
 #include "core/base/image.h"
+#include "core/map/map.h"
 
 #define PLX_ZONE_REACH_M 5.0 /* no point of a polygon is farther from the base's origin: the map always holds it */
 #define PLX_ZONE_FRAMES 31   /* largest number of frames to trip */
@@ -36,7 +37,8 @@ struct plx_zone_view {
     struct plx_pose base_from_left; /* by the mount */
     struct plx_calibration_info calibration;
     int width, height;
-    float blind_within_m; /* as in struct plx_frame */
+    float blind_within_m;        /* as in struct plx_frame */
+    struct plx_map_params robot; /* its rectangle: the map calls it free without looking at it */
 };
 
 struct plx_zones;
@@ -45,7 +47,8 @@ struct plx_zones;
 int plx_zones_create(const struct plx_zone_list *list, const struct plx_zone_view *view, struct plx_zones **ret_zones);
 void plx_zones_destroy(struct plx_zones *zones);
 
-/* Bits of the zones at X, Y of the base, bit i for zone i; *ret_visible: the camera can see the ground there. */
+/* Bits of the zones at X, Y of the base, bit i for zone i; *ret_visible: the camera can see the ground there, which is
+ * not under the robot itself. */
 uint16_t plx_zones_at(const struct plx_zones *zones, double x, double y, bool *ret_visible);
 
 /* Share of zone INDEX that the camera can see, 0 .. 1. */

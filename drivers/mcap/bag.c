@@ -132,14 +132,26 @@ static void note_topic(struct plx_bag *bag, const struct plx_mcap_message *got)
         snprintf(bag->seen[bag->seen_count++], TOPIC_BYTES, "%s", topic);
 }
 
+/* image_proc names rectified pictures image_rect or image_rect_color: "rect" is a word of the topic's last part. */
+static bool is_rectified(const char *topic)
+{
+    const char *slash = strrchr(topic, '/'), *name = slash ? slash + 1 : topic;
+    for (const char *word = name; word; word = strchr(word, '_'), word = word ? word + 1 : NULL) {
+        const size_t length = strcspn(word, "_");
+        if ((length == 4 && strncmp(word, "rect", 4) == 0) || (length == 9 && strncmp(word, "rectified", 9) == 0))
+            return true;
+    }
+    return false;
+}
+
 static int add_message(struct plx_bag *bag, struct plx_mcap_message *got, struct plx_error_message *message)
 {
     note_topic(bag, got);
     for (int i = 0; i < PLX_EYES; i++) {
         struct eye *eye = &bag->eye[i];
         const bool is_picture = strcmp(got->channel->topic, eye->topic) == 0;
-        const bool is_info =
-            strcmp(got->channel->topic, eye->info_topic) == 0 && !(eye->has_info && !plx_info_is_empty(&eye->info));
+        const bool is_info = strcmp(got->channel->topic, eye->info_topic) == 0 &&
+                             !(eye->has_info && !plx_info_is_empty(&eye->info, is_rectified(eye->topic)));
         if (is_picture) {
             const int result = unpack(bag, got, message);
             return result < 0 ? result : add_picture(bag, eye, got, message);
@@ -354,27 +366,19 @@ static int find_info(struct plx_bag *bag, struct plx_error_message *message)
     return 0;
 }
 
-/* image_proc names rectified pictures image_rect or image_rect_color: "rect" is a word of the topic's last part. */
-static bool is_rectified(const char *topic)
-{
-    const char *slash = strrchr(topic, '/'), *name = slash ? slash + 1 : topic;
-    for (const char *word = name; word; word = strchr(word, '_'), word = word ? word + 1 : NULL) {
-        const size_t length = strcspn(word, "_");
-        if ((length == 4 && strncmp(word, "rect", 4) == 0) || (length == 9 && strncmp(word, "rectified", 9) == 0))
-            return true;
-    }
-    return false;
-}
-
 int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration *ret_calibration,
                         struct plx_error_message *message)
 {
     const struct eye *left = &bag->eye[PLX_LEFT], *right = &bag->eye[PLX_RIGHT];
     const struct ros_camera_info info[PLX_EYES] = {left->info, right->info};
     struct plx_error_message why;
-    if (!left->has_info || !right->has_info)
-        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no sensor_msgs/msg/CameraInfo on %s", bag->path,
+    if (left->has_info != right->has_info)
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: camera_info of one eye only: there is %s, but no %s", bag->path,
+                        left->has_info ? left->info_topic : right->info_topic,
                         left->has_info ? right->info_topic : left->info_topic);
+    if (!left->has_info)
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no sensor_msgs/msg/CameraInfo on %s and %s", bag->path,
+                        left->info_topic, right->info_topic);
     const int result =
         plx_info_calibration(info, bag->info.width, bag->info.height, is_rectified(left->topic), ret_calibration, &why);
     if (result < 0)

@@ -8,9 +8,9 @@
 
 static const char *const eye_name[PLX_EYES] = {"left", "right"};
 
-bool plx_info_is_empty(const struct ros_camera_info *info)
+bool plx_info_is_empty(const struct ros_camera_info *info, bool rectified)
 {
-    return info->k[0] == 0 || info->p[0] == 0;
+    return info->p[0] == 0 || (!rectified && info->k[0] == 0);
 }
 
 /* INFO as of a camera that gives the pictures themselves, without region and binning. Those are in pixels of the full picture;
@@ -91,7 +91,7 @@ int plx_info_calibration(const struct ros_camera_info info[PLX_EYES], int width,
 {
     struct plx_stereo_calibration result = {.rectified = true, .rectified_width = width, .rectified_height = height};
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        if (plx_info_is_empty(&info[eye]))
+        if (plx_info_is_empty(&info[eye], rectified))
             return plx_fail(
                 error, PLX_ERR_RANGE,
                 "%s camera_info: K and P begin with %g and %g; expected focal lengths: the camera was not calibrated",

@@ -8,8 +8,9 @@
 #include "core/geometry/calibration.h"
 #include "formats/cdr/ros_types.h"
 
-/* True if INFO says that its camera was never calibrated, as drivers publish it: K or P is zero. */
-bool plx_info_is_empty(const struct ros_camera_info *info);
+/* True if INFO says that its camera was never calibrated, as drivers publish it: P is zero, or K where the pictures are not
+ * RECTIFIED. */
+bool plx_info_is_empty(const struct ros_camera_info *info, bool rectified);
 
 /* The calibration of both eyes for pictures of WIDTH x HEIGHT: K, D, R and P of raw pictures; of RECTIFIED ones only P. Binning
  * and region of interest are applied, as the message's definition says. RANGE, UNSUPPORTED, and what plx_calibration_check

@@ -142,8 +142,10 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_error_message *message)
 {
+    const char *key;
+    if (plx_v4l2_check(&options->cameras, &key, message) < 0)
+        return PLX_ERR_RANGE;
     struct v4l2 *self = calloc(1, sizeof *self);
-
     if (!self || plx_v4l2_capture_thread_init(&self->thread) < 0) {
         free(self);
         return plx_fail(message, PLX_ERR_NOMEM, "v4l2 source: out of memory or descriptors");

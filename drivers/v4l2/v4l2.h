@@ -24,4 +24,8 @@ struct plx_v4l2_options {
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_error_message *message);
 
+/* Checks OPTIONS without opening a camera: their names, the format, and that both eyes are not one camera. RANGE, with the key
+ * of the configuration that is wrong in *ret_key and a sentence in MESSAGE. */
+int plx_v4l2_check(const struct plx_camera_options *options, const char **ret_key, struct plx_error_message *message);
+
 #endif

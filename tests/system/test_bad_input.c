@@ -73,6 +73,19 @@ static void write_calibration(const char *name, const char *f, const char *t)
     write_text(daemon_.directory, name, text);
 }
 
+/* A configuration with two cameras; RIGHT may be "@link", a link to /dev/null, which stands for a camera. */
+static void write_cameras(const char *name, const char *left, const char *right)
+{
+    char text[512], link[256];
+    snprintf(link, sizeof link, "%s/link", daemon_.directory);
+    if (strcmp(right, "@link") == 0) {
+        assert_int_equal(symlink("/dev/null", link), 0);
+        right = link;
+    }
+    snprintf(text, sizeof text, "source:\n  type: v4l2\n  left: %s\n  right: %s\n", left, right);
+    write_text(daemon_.directory, name, text);
+}
+
 static int make_bad_things(void **state)
 {
     (void)state;
@@ -81,6 +94,10 @@ static int make_bad_things(void **state)
     write_text(daemon_.directory, "empty.yaml", "");
     write_text(daemon_.directory, "range.yaml", "publish:\n  slots: 3\n");
     write_text(daemon_.directory, "syntax.yaml", "match: [\n");
+    write_cameras("same.yaml", "card=a", "card=a");
+    write_cameras("links.yaml", "/dev/null", "@link");
+    write_text(daemon_.directory, "mjpeg.yaml", "source:\n  type: v4l2\n  format: MJPEG\n  left: card=a\n");
+    write_text(daemon_.directory, "number.yaml", "source:\n  type: v4l2\n  left: /dev/video0\n");
     write_calibration("zero.yaml", "500.", "0.");
     write_calibration("negative.yaml", "-500.", "-0.1");
     write_calibration("infinite.yaml", ".inf", "-0.1");
@@ -129,6 +146,28 @@ static const struct bad {
      PLX_EXIT_CONFIG,
      "width of 100 pixels"},
     {"no cameras here", {"--set", "source.type=v4l2"}, PLX_EXIT_CONFIG, "v4l2"},
+    {"one camera for both eyes",
+     {"--check-config", "@/same.yaml"},
+     PLX_EXIT_CONFIG,
+     "same.yaml:4:10: source.right is the same"},
+    {"two links to one camera",
+     {"--check-config", "@/links.yaml"},
+     PLX_EXIT_CONFIG,
+     "links.yaml:4:10: source.right is the same"},
+    {"a start with one camera for both eyes",
+     {"--config", "@/links.yaml"},
+     PLX_EXIT_CONFIG,
+     "links.yaml:4:10: source.right is"},
+    {"a format that V4L2 does not have",
+     {"--check-config", "@/mjpeg.yaml"},
+     PLX_EXIT_CONFIG,
+     "mjpeg.yaml:3:11: source.format is \"MJPEG\"; expected nothing, or one of GREY Y10 Y12 Y16 NV12"},
+    {"a name of a format that is in use elsewhere",
+     {"--check-config", "@/empty.yaml", "--set", "source.type=v4l2", "--set", "source.left=card=a", "--set",
+      "source.format=RAW10"},
+     PLX_EXIT_CONFIG,
+     "source.format is \"RAW10\""},
+    {"a camera by its number", {"--check-config", "@/number.yaml"}, PLX_EXIT_CONFIG, "number.yaml:3:9: camera \"/dev/video0\""},
     {"missing calibration", {"--set", "calibration=@/none.yaml"}, PLX_EXIT_NO_INPUT, "none.yaml"},
     {"no calibration at all", {"--set", "calibration=@/nonsense.yaml"}, PLX_EXIT_CONFIG, "nonsense.yaml"},
     {"zero baseline", {"--set", "calibration=@/zero.yaml"}, PLX_EXIT_CONFIG, "baseline"},

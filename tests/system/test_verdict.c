@@ -309,8 +309,8 @@ static void a_frozen_picture_is_stop(void **state)
 static void zones_are_drawn_by_the_check_of_the_configuration(void **state)
 {
     (void)state;
-    char calibration[128], config[1024], command_line[256], line[256];
-    int drawn = 0, listed = 0;
+    char calibration[128], config[1024], command_line[256], line[512];
+    int drawn = 0, listed = 0, warned = 0;
 
     static struct plx_stereo_calibration rig;
     write_replay(1, NULL); /* for its calibration */
@@ -318,11 +318,13 @@ static void zones_are_drawn_by_the_check_of_the_configuration(void **state)
     assert_true(plx_calib_txt_find(daemon_.directory, 0, WIDTH, HEIGHT, &rig, NULL) >= 0);
     assert_int_equal(plx_calibration_save(calibration, &rig, NULL), 0);
     snprintf(config, sizeof config,
-             "calibration: %s\nmount: {z_m: 1.2, pitch_deg: 8}\nmatch: {disparities: 64}\nzones:\n  - " NEAR
-             "\n  - {name: behind, polygon: [[-1, -0.5], [-2, -0.5], [-2, 0.5], [-1, 0.5]]}\n",
+             "calibration: %s\nmount: {z_m: 1.2, pitch_deg: 8}\nmap: {front_m: 0.5, width_m: 1}\nmatch: {disparities: "
+             "64}\nzones:\n  - " NEAR
+             "\n  - {name: behind, polygon: [[-1, -0.5], [-2, -0.5], [-2, 0.5], [-1, 0.5]], unknown: go}\n"
+             "  - {name: half, polygon: [[0, -0.3], [1, -0.3], [1, 0.3], [0, 0.3]]}\n",
              calibration);
     write_config(config);
-    snprintf(command_line, sizeof command_line, PLX_BINARY_DIR "/bin/parallaxd --check-config %s/parallax.yaml",
+    snprintf(command_line, sizeof command_line, PLX_BINARY_DIR "/bin/parallaxd --check-config %s/parallax.yaml 2>&1",
              daemon_.directory);
     FILE *out = popen(command_line, "r");
     assert_non_null(out);
@@ -330,11 +332,29 @@ static void zones_are_drawn_by_the_check_of_the_configuration(void **state)
         print_message("    %s", line);
         drawn += strstr(line, "AAAAAAA") != NULL || strstr(line, "bbbbbbb") != NULL;
         listed += strcmp(line, "A  zone near: the cameras can see 88 % of it\n") == 0;
-        listed += strncmp(line, "B  zone behind: the cameras can see 0 % of it; ", 46) == 0;
+        listed += strncmp(line, "B  zone behind: the cameras can see 0 % of it; ", 46) == 0 &&
+                  strstr(line, "`unknown: go` calls it free");
+        warned += strstr(line, "zone half: 50 % of it lies in the rectangle of the robot itself") != NULL;
+        warned += strstr(line, "zone near: ") && strstr(line, "robot itself");
     }
     assert_int_equal(pclose(out), 0);
     assert_true(drawn > 5);
     assert_int_equal(listed, 2);
+    assert_int_equal(warned, 1);
+}
+
+static const char *const covered_args[] = {MOUNTED,         "--set", "map.front_m=2.2",    "--set",
+                                           "map.width_m=1", "--set", ("zones=[" NEAR "]"), NULL};
+
+static void the_log_names_a_zone_that_lies_partly_in_the_robot(void **state)
+{
+    (void)state;
+    daemon_start(&daemon_, covered_args);
+    struct plx_client *client = connect_client();
+    next_frame(client, START_MS);
+    assert_non_null(strstr(daemon_said(&daemon_), "zone near: 50 % of it lies in the rectangle of the robot itself"));
+    plx_disconnect(client);
+    stop_daemon();
 }
 
 int main(void)
@@ -350,6 +370,7 @@ int main(void)
         CASE(the_command_says_it_by_its_exit_code),
         CASE(the_command_watches),
         CASE(a_frozen_picture_is_stop),
+        CASE(the_log_names_a_zone_that_lies_partly_in_the_robot),
         CASE(zones_are_drawn_by_the_check_of_the_configuration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ static inline struct plx_map map_of(const struct plx_shm *shm)
 {
     struct plx_map map;
     assert_int_equal(plx_map_open(plx_shm_client_fd(shm), &map), 0);
+    assert_int_equal(plx_map_frames(&map), 0);
     return map;
 }
 
@@ -41,7 +42,7 @@ static inline void *memory_of(struct plx_shm *shm)
     unsigned char *frame = (unsigned char *)plx_ring_begin(shm);
     struct plx_map map = map_of(shm);
     size_t slot = (plx_ring_newest(shm) + 1) % map.slot_count;
-    size_t to_header = (size_t)(map.frames - (const unsigned char *)map.header) + slot * map.frame_stride;
+    size_t to_header = map.frames_offset + slot * map.frame_stride;
     plx_map_close(&map);
     return frame - to_header;
 }

@@ -353,9 +353,13 @@ static void damage_nothing(struct ros_camera_info *info)
 {
     (void)info;
 }
-static void damage_zeros(struct ros_camera_info *info)
+static void damage_k(struct ros_camera_info *info)
 {
     memset(info->k, 0, sizeof info->k);
+}
+static void damage_p(struct ros_camera_info *info)
+{
+    memset(info->p, 0, sizeof info->p);
 }
 static void damage_shift(struct ros_camera_info *info)
 {
@@ -396,7 +400,8 @@ static void a_calibration_that_is_none_is_said_when_asked_for(void **state)
         const char *said;
     } cases[] = {
         {damage_nothing, 0, 0, ""},
-        {damage_zeros, PLX_ERR_RANGE, PLX_ERR_RANGE, "right camera_info: K and P begin with 0 and 12"},
+        {damage_k, 0, PLX_ERR_RANGE, "right camera_info: K and P begin with 0 and 12"}, /* rectified ones need P only */
+        {damage_p, PLX_ERR_RANGE, PLX_ERR_RANGE, "right camera_info: K and P begin with 10 and 0"},
         {damage_shift, PLX_ERR_RANGE, PLX_ERR_RANGE, "the fourth number is 2.4; expected -fx * baseline, below 0"},
         {damage_unit, PLX_ERR_RANGE, PLX_ERR_RANGE, "the baseline is 200 m; expected 0.01 to 2 m; is it in millimetres?"},
         {damage_size, PLX_ERR_RANGE, PLX_ERR_RANGE, "right camera_info: is for pictures of 640 x 2 pixels"},
@@ -610,6 +615,27 @@ static void cut_off_anywhere(void **state)
     assert_int_equal(most, 4);
 }
 
+static void camera_info_of_one_eye_is_named(void **state)
+{
+    (void)state;
+    const struct ros_camera_info info = good_info(0);
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        struct plx_stereo_calibration calibration;
+        struct plx_error_message message;
+        begin(raw[PLX_LEFT], raw[PLX_RIGHT]);
+        put(2 + eye, &ros_camera_info_type, &info);
+        put_grey(PLX_LEFT, 0, 1);
+        put_grey(PLX_RIGHT, 0, 1);
+        finish();
+        struct plx_bag *pairs = opened(raw[PLX_LEFT], raw[PLX_RIGHT]);
+        assert_int_equal(plx_bag_calibration(pairs, &calibration, &message), PLX_ERR_NOT_FOUND);
+        assert_non_null(strstr(message.text, eye == PLX_LEFT
+                                                 ? "there is /cam/left/camera_info, but no /cam/right/camera_info"
+                                                 : "there is /cam/right/camera_info, but no /cam/left/camera_info"));
+        plx_bag_close(pairs);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -618,6 +644,7 @@ int main(void)
         cmocka_unit_test(chroma_is_left_out),
         cmocka_unit_test(both_eyes_of_16_bits_stay_so),
         cmocka_unit_test(calibration_beside_the_pictures),
+        cmocka_unit_test(camera_info_of_one_eye_is_named),
         cmocka_unit_test(calibration_of_a_part_of_the_picture),
         cmocka_unit_test(a_calibration_that_is_none_is_said_when_asked_for),
         cmocka_unit_test(times_that_do_not_advance),

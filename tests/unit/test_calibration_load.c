@@ -153,6 +153,30 @@ static void ros_without_distortion_model(void **state)
     assert_near(calibration.camera[PLX_LEFT].k, (const double[8]){-0.25, 0.08, 1.5e-3, -4e-4}, 8, 0);
 }
 
+/* As older tools wrote it; read as plumb_bob, the same four numbers give wrong depth. */
+static void ros_with_a_camera_model(void **state)
+{
+    (void)state;
+#define OF_FISHEYE                                                                                                             \
+    "camera_model: fisheye\ndistortion_coefficients:\n  rows: 1\n  cols: 4\n  data: [-0.25, 0.08, 0.0015, -0.0004]\n"
+#define OF_PLUMB_BOB                                                                                                           \
+    "distortion_model: plumb_bob\ndistortion_coefficients:\n  rows: 1\n  cols: 5\n  data: [-0.25, 0.08, 0.0015, -0.0004, "     \
+    "0.0]\n"
+    struct plx_stereo_calibration calibration;
+    write_text(&file, edited(ROS_LEFT_TEXT, OF_PLUMB_BOB, OF_FISHEYE));
+    write_text(&second, edited(ROS_RIGHT_TEXT, OF_PLUMB_BOB, OF_FISHEYE));
+    assert_read(both, &metres, &calibration);
+    assert_int_equal(calibration.camera[PLX_LEFT].model, PLX_DISTORTION_EQUIDISTANT);
+    assert_int_equal(calibration.camera[PLX_RIGHT].model, PLX_DISTORTION_EQUIDISTANT);
+    assert_near(calibration.camera[PLX_LEFT].k, (const double[8]){-0.25, 0.08, 1.5e-3, -4e-4}, 8, 0);
+    write_text(&file, edited(ROS_LEFT_TEXT, "distortion_model:", "camera_model: fisheye\ndistortion_model:"));
+    assert_refused(both, &file, PLX_ERR_FORMAT, ":8:15: camera_model is not pinhole, and distortion_model is not equidistant");
+    write_text(&file, edited(ROS_LEFT_TEXT, "distortion_model:", "camera_model: pinhole\ndistortion_model:"));
+    write_text(&second, ROS_RIGHT_TEXT);
+    assert_read(both, &metres, &calibration);
+    assert_int_equal(calibration.camera[PLX_LEFT].model, PLX_DISTORTION_PLUMB_BOB);
+}
+
 /* OpenCV's samples write the cameras into one file and their pose into another; any order, and any first line. */
 static void opencv_in_two_files(void **state)
 {
@@ -459,6 +483,7 @@ int main(void)
         cmocka_unit_test(kalibr),
         cmocka_unit_test(ros),
         cmocka_unit_test(ros_without_distortion_model),
+        cmocka_unit_test(ros_with_a_camera_model),
         cmocka_unit_test(opencv_in_two_files),
         cmocka_unit_test(opencv_with_only_the_rectification),
         cmocka_unit_test(kalibr_with_an_imu),

@@ -16,6 +16,7 @@
 
 static struct {
     struct plx_zone_list list;
+    struct plx_map_params robot;
     struct plx_zones *zones;
     struct plx_frame frame;
     struct plx_scan scan[COLUMNS];
@@ -46,7 +47,7 @@ static void create(void)
     const struct plx_ground_info none = {0};
     plx_mount_info(&(struct plx_mount){.z_m = 0.5, .pitch_deg = 10}, &none, &mount);
     const struct plx_zone_view view = {
-        mount.base_from_left, {500, 500, 319.5, 239.5, 319.5, 0.1}, 640, 480, 0.3F,
+        mount.base_from_left, {500, 500, 319.5, 239.5, 319.5, 0.1}, 640, 480, 0.3F, t.robot,
     };
     assert_int_equal(plx_zones_create(&t.list, &view, &t.zones), 0);
 }
@@ -244,6 +245,41 @@ static void a_drop_counts_at_any_height(void **state)
     expect(PLX_VERDICT_STOP, PLX_REASON_DROP);
 }
 
+/* The map calls the robot's own place free: no reason to call the zone known. */
+static void what_the_robot_covers_does_not_count_as_seen(void **state)
+{
+    (void)state;
+    t.robot = (struct plx_map_params){.front_m = 1.5, .back_m = 0.3, .width_m = 1.2};
+    plx_zones_destroy(t.zones);
+    create();
+    assert_true(fabs(plx_zones_visible(t.zones, 0) - 0.5) < 0.03);
+    for (double y = -0.48; y < 0.5; y += PLX_MAP_CELL_M)
+        for (double x = 1.52; x < 1.75; x += PLX_MAP_CELL_M)
+            at(x, y)->kind = PLX_CELL_UNKNOWN;
+    run(11);
+    expect(PLX_VERDICT_SLOW, PLX_REASON_UNKNOWN); /* a quarter of the zone, half of what is seen of it */
+    t.robot.front_m = 2;
+    plx_zones_destroy(t.zones);
+    create();
+    run(11);
+    expect(PLX_VERDICT_SLOW, PLX_REASON_UNKNOWN | PLX_REASON_LITTLE_DEPTH);
+    assert_true(plx_zones_visible(t.zones, 0) == 0 && t.frame.zone[0].known == 0);
+}
+
+/* Limits that any share keeps do not make a zone free of which nothing can be seen. */
+static void a_zone_behind_the_camera_is_not_go(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        t.list.zone[0].polygon[i][0] -= 4;
+    t.list.zone[0].max_unknown = 1;
+    t.list.zone[0].min_depth = 0;
+    plx_zones_destroy(t.zones);
+    create();
+    run(20);
+    expect(PLX_VERDICT_SLOW, PLX_REASON_UNKNOWN);
+}
+
 static void what_is_unknown_has_its_own_demand(void **state)
 {
     (void)state;
@@ -397,6 +433,8 @@ int main(void)
         CASE(only_its_own_cells_count),
         CASE(the_zone_moves_with_the_robot),
         CASE(a_drop_counts_at_any_height),
+        CASE(what_the_robot_covers_does_not_count_as_seen),
+        CASE(a_zone_behind_the_camera_is_not_go),
         CASE(what_is_unknown_has_its_own_demand),
         CASE(what_is_lost_counts_even_out_of_view),
         CASE(little_depth_counts_towards_the_zone_only),

@@ -78,6 +78,10 @@ static int column_of(double x, double y)
 {
     struct plx_pose left_from_base;
     double point[3];
+    const struct plx_map_params *robot = &t.view.robot;
+    const bool ahead = x < robot->front_m + POINT_M / 2 && x > -robot->back_m - POINT_M / 2;
+    if (ahead && fabs(y) < robot->width_m / 2 + POINT_M / 2 && robot->width_m > 0) /* the robot itself covers it */
+        return -1;
     plx_pose_invert(&t.view.base_from_left, &left_from_base);
     plx_pose_apply(&left_from_base, (double[3]){x, y, 0}, point);
     if (point[2] <= 0 || point[2] < (double)t.view.blind_within_m)
@@ -110,7 +114,12 @@ static void make_zones(void)
     struct plx_mount_info info;
     plx_mount_info(&mount, &none, &info);
     t.view = (struct plx_zone_view){
-        info.base_from_left, {FX, FY, CX, CY, CX, 0.1}, WIDTH, HEIGHT, (float)between(0, 1.5),
+        info.base_from_left,
+        {FX, FY, CX, CY, CX, 0.1},
+        WIDTH,
+        HEIGHT,
+        (float)between(0, 1.5),
+        {.front_m = between(0, 1), .back_m = between(0, 1), .width_m = between(0, 1)},
     };
     t.list.count = PLX_MAX_ZONES;
     for (int i = 0; i < PLX_MAX_ZONES; i++) {
@@ -219,7 +228,7 @@ static void check_zone(int index)
 {
     const struct plx_zone *zone = &t.list.zone[index];
     const struct plx_zone_info *info = &t.info[index];
-    int occupied = 0, drops = 0, wanted = 0, unknown = 0;
+    int occupied = 0, drops = 0, visible_cells = 0, wanted = 0, unknown = 0;
     double nearest = (double)INFINITY;
     for (int row = 0; row < PLX_MAP_CELLS && t.map.valid; row++)
         for (int column = 0; column < PLX_MAP_CELLS; column++) {
@@ -236,6 +245,7 @@ static void check_zone(int index)
             occupied += stands;
             drops += falls;
             const bool lost = cell->kind == PLX_CELL_LOST; /* counts wherever it lies */
+            visible_cells += seen;
             wanted += seen || lost;
             unknown += (seen && cell->kind == PLX_CELL_UNKNOWN) || lost;
             if (stands || falls)
@@ -243,7 +253,7 @@ static void check_zone(int index)
         }
     const double share = wanted ? (double)unknown / wanted : 1, depth = plain_depth(zone);
     const uint32_t thing = (occupied ? PLX_REASON_OCCUPIED : 0) | (drops ? PLX_REASON_DROP : 0),
-                   blind = (share > zone->max_unknown ? PLX_REASON_UNKNOWN : 0) |
+                   blind = (!visible_cells || share > zone->max_unknown ? PLX_REASON_UNKNOWN : 0) |
                            (depth < zone->min_depth ? PLX_REASON_LITTLE_DEPTH : 0);
     enum plx_verdict_kind verdict = PLX_VERDICT_GO;
     if (thing && zone->occupied < verdict)
@@ -282,6 +292,7 @@ static void make_wide_zones(void)
     make_zones();
     plx_zones_destroy(t.zones);
     /* From 50 m above it sees all of the ground. */
+    t.view.robot = (struct plx_map_params){.width_m = 0};
     t.view.base_from_left = (struct plx_pose){{0, -1, 0, -1, 0, 0, 0, 0, -1}, {0, 0, 50}};
     for (int i = 0; i < PLX_MAX_ZONES; i++) {
         static const float square[4][2] = {{-6, -6}, {6, -6}, {6, 6}, {-6, 6}};

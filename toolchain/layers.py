@@ -18,7 +18,7 @@ LAYERS = {
     "core/drift": "core/base core/geometry core/motion",
     "core/tracks": "core/base core/motion",
     "core/map": "core/base core/motion",
-    "core/verdict": "core/base core/motion",
+    "core/verdict": "core/base core/motion core/map",  # the rectangle of the robot
     "core/pipeline": "core",
     "cpu": "core",
     "gpu": "core",
@@ -43,7 +43,7 @@ LAYERS = {
     "app/recorder": "core config app/publish app/recording",
     "app/corrections": "core",
     "app/engine": "core gpu config drivers app/corrections app/publish",
-    "app/supervisor": "core config app/blackbox app/publish app/engine",
+    "app/supervisor": "core config drivers/v4l2/v4l2.h app/blackbox app/publish app/engine",
     "app/selftest": "core cpu gpu oracle config drivers app/publish app/engine",
     "app/cli": "core gpu config drivers bridge app/blackbox app/corrections app/calibrate app/view app/evaluate app/recording app/recorder"
     " app/selftest",

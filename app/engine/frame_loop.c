@@ -96,6 +96,7 @@ static int process_pair(struct plx_frame_loop *loop)
     const struct plx_raw raw[PLX_EYES] = {pair[PLX_LEFT].raw[PLX_LEFT], pair[PLX_RIGHT].raw[PLX_RIGHT]};
     struct plx_frame *frame = plx_ring_begin(loop->shm);
 
+    plx_pipeline_set_skew(loop->pipeline, pair[PLX_RIGHT].capture_ns - pair[PLX_LEFT].capture_ns);
     const int result = plx_pipeline_process(loop->pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
     if (result < 0) {
         loop->pipeline_failed = true;

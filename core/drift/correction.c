@@ -3,16 +3,20 @@
 
 #include <math.h>
 
+#include "core/base/clock.h"
 #include "core/geometry/calibration.h"
 
 #define LEAST_MATCHES 160
 #define LEAST_OF_QUARTER 8
-#define SIGNIFICANT 4.0      /* standard deviations */
+#define SIGNIFICANT 4.0 /* standard deviations */
+#define STEADY 5.0      /* standard deviations of the mean of four quarters */
+#define QUARTERS (PLX_ROWS_PARTS - PLX_ROWS_TIME)
 #define BETTER_PX 0.05       /* of the median of rows: significant whatever the deviations say */
 #define LEAST_ROWS_PX 0.1    /* somewhere in the picture: less is not worth another map */
 #define UNCERTAIN_PX 0.15    /* standard deviation at a corner of the picture, */
 #define UNCERTAIN_SHARE 0.25 /* or of what is corrected there */
 #define NOISE_OF_MEDIAN 2.0  /* of N matches: so many of their medians over the square root of N */
+#define LEAST_SPAN_NS (20 * PLX_NS_PER_S)
 #define MOST_ANGLE_RAD 0.035 /* 2 degrees */
 #define MOST_SCALE 0.01
 #define LEAST_COLUMNS_PX 0.1
@@ -62,21 +66,28 @@ static bool is_certain(const struct plx_correction *number, const struct plx_cor
     return true;
 }
 
-/* The older and the newer matches, which share no frame, say the same. */
-static bool is_steady(const struct plx_row_drift *drift)
+/* Each quarter of the time says the same as all of it: matches of a quarter share no frame with others. What is significant is
+ * so by the scatter of the quarters too, which shows errors that the matches of a second share. */
+static bool is_steady(const struct plx_row_drift *drift, const struct plx_correction *all, const struct plx_correction *of_all)
 {
-    struct plx_correction number[2], deviation[2];
+    double a[NUMBERS], b[NUMBERS], of_a[NUMBERS], of_b[NUMBERS], scatter[NUMBERS] = {0};
 
-    for (int i = 0; i < 2; i++)
-        if (!plx_row_drift_fit(drift, i == 0 ? PLX_ROWS_OLD : PLX_ROWS_NEW, &number[i], &deviation[i]))
+    plx_correction_row_numbers(all, a);
+    plx_correction_row_numbers(of_all, of_a);
+    for (enum plx_row_part part = PLX_ROWS_TIME; part < PLX_ROWS_PARTS; part++) {
+        struct plx_correction number, deviation;
+        if (!plx_row_drift_fit(drift, part, &number, &deviation))
             return false;
-    double a[NUMBERS], b[NUMBERS], of_a[NUMBERS], of_b[NUMBERS];
-    plx_correction_row_numbers(&number[0], a);
-    plx_correction_row_numbers(&number[1], b);
-    plx_correction_row_numbers(&deviation[0], of_a);
-    plx_correction_row_numbers(&deviation[1], of_b);
+        plx_correction_row_numbers(&number, b);
+        plx_correction_row_numbers(&deviation, of_b);
+        for (int i = 0; i < NUMBERS; i++) {
+            if (fabs(a[i] - b[i]) > SIGNIFICANT * hypot(of_a[i], of_b[i]))
+                return false;
+            scatter[i] += (a[i] - b[i]) * (a[i] - b[i]) / (QUARTERS * (QUARTERS - 1));
+        }
+    }
     for (int i = 0; i < NUMBERS; i++)
-        if (fabs(a[i] - b[i]) > SIGNIFICANT * hypot(of_a[i], of_b[i]))
+        if (fabs(a[i]) >= SIGNIFICANT * of_a[i] && fabs(a[i]) < STEADY * sqrt(scatter[i]))
             return false;
     return true;
 }
@@ -122,7 +133,9 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
         return PLX_CORRECTION_INSIGNIFICANT;
     if (!is_plausible(in_force, &number))
         return PLX_CORRECTION_IMPLAUSIBLE;
-    if (!is_steady(drift))
+    if (!drift->single && plx_row_drift_span(drift) < LEAST_SPAN_NS)
+        return PLX_CORRECTION_BRIEF;
+    if (!is_steady(drift, &number, &deviation))
         return PLX_CORRECTION_UNSTEADY;
     if (!is_certain(&number, &deviation, calibration, width, height))
         return PLX_CORRECTION_UNCERTAIN;

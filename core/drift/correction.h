@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether what the pictures show of a calibration's error may correct it. Rows correct rows: the four numbers must be
- * significant, plausible, the same in the older and the newer matches, and better where they were not fitted and in each
- * quarter of the picture. They say nothing about columns: those need the offset that the motion shows, twice.
+ * significant, plausible, the same in each quarter of at least 20 s, and better where they were not fitted and in each quarter
+ * of the picture. Movements of pictures that were not taken at the same time look like an error, but not so long in one
+ * direction. They say nothing about columns: those need the offset that the motion shows, twice.
  */
 #ifndef PLX_CORE_DRIFT_CORRECTION_H
 #define PLX_CORE_DRIFT_CORRECTION_H
@@ -14,6 +15,7 @@ enum plx_correction_verdict {
     PLX_CORRECTION_UNKNOWN,       /* too few matches, or they do not determine it */
     PLX_CORRECTION_INSIGNIFICANT, /* nothing to correct */
     PLX_CORRECTION_UNCERTAIN,     /* at the corners of the picture */
+    PLX_CORRECTION_BRIEF,         /* from too short a time */
     PLX_CORRECTION_UNSTEADY,      /* older and newer matches disagree */
     PLX_CORRECTION_NO_BETTER,     /* on the matches that it was not fitted to, or in a quarter of the picture */
     PLX_CORRECTION_IMPLAUSIBLE    /* larger than any drift: calibrate again with a board */

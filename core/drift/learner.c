@@ -19,6 +19,8 @@
 #define LAG 2                            /* frames from a job's begin until its result is taken */
 #define REFRESH_NS (350 * PLX_NS_PER_MS) /* between looks once the memory is full: it spans two minutes */
 #define KNOCK_PX 0.15                    /* more rows than before */
+#define TAKEN_BACK 0.5                   /* so much of a correction, by the next one, takes it back */
+#define MOST_TAKEN_BACK 2                /* then the learner gives up */
 #define OFFSET_FRAMES 25                 /* of motion between two measurements of the offset */
 
 enum phase { IDLE, ASKED, DONE };
@@ -30,7 +32,8 @@ struct job {
     struct plx_correction_info state; /* of the thread: ahead of the frames by what they have not taken yet */
     bool forget;                      /* the cameras were knocked: only the newest matches count */
     bool changed, moves_columns;      /* another correction in force; the map is made */
-    int since;                        /* matches since the last correction or proposal */
+    bool gave_up;
+    int since; /* matches since the last correction or proposal */
 };
 
 struct plx_learner {
@@ -45,13 +48,16 @@ struct plx_learner {
     struct plx_offset_pair offset;
     struct plx_correction_info state;
     uint32_t place;
-    int64_t look_ns;
+    int64_t look_ns, capture_ns; /* when places are due again; of the newest frame with places */
     int frames, offset_frames, job_frames, since;
+    bool gave_up;
 
     /* of the other thread while a job is ASKED, else of the thread of the frames */
     struct job job;
     struct plx_remap map;
     bool hold;
+    struct plx_correction change; /* of the rows, by the last correction */
+    int taken_back;               /* how often a correction undid half or more of the one before */
 
     _Atomic int phase; /* enum phase. ASKED is stored with release order after the job, and DONE after its result; each side
                           loads with acquire order before it reads the other's part */
@@ -109,23 +115,45 @@ static bool is_news(const struct plx_correction_info *state, const struct plx_co
     return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.columns) > 0.1;
 }
 
+/* Corrects the rows by CHANGE. One that is taken back, twice, was no drift. */
+static void correct_rows(struct plx_learner *learner, const struct plx_correction *change, const struct plx_correction *after)
+{
+    double now[PLX_CORRECTION_ROW_NUMBERS], before[PLX_CORRECTION_ROW_NUMBERS], along = 0, square = 0;
+
+    plx_correction_row_numbers(change, now);
+    plx_correction_row_numbers(&learner->change, before);
+    for (int i = 0; i < PLX_CORRECTION_ROW_NUMBERS; i++) {
+        along += now[i] * before[i];
+        square += before[i] * before[i];
+    }
+    learner->taken_back += square > 0 && along <= -TAKEN_BACK * square;
+    learner->job.gave_up = learner->taken_back >= MOST_TAKEN_BACK;
+    learner->change = *change;
+    keep(learner, after, true);
+}
+
 /* Applies or proposes what the estimate carries. */
 static void judge(struct plx_learner *learner)
 {
     struct job *job = &learner->job;
-    const enum plx_correction_mode mode = learner->hold ? PLX_CORRECTION_PROPOSE : learner->mode;
+    const enum plx_correction_mode mode = learner->hold || job->gave_up ? PLX_CORRECTION_PROPOSE : learner->mode;
     const struct plx_stereo_calibration *calibration = &learner->calibration;
     const bool first = job->state.number == 0 && job->state.proposed_number == 0;
     const bool fresh = first || job->since >= PLX_ROW_MATCHES / 2; /* the matches; columns count frames of motion */
     struct plx_correction rows = {0}, columns = {0};
 
-    const bool row =
-        fresh && plx_correction_of_rows(&job->drift, &job->state.applied, &learner->info, calibration->rectified_width,
-                                        calibration->rectified_height, &rows) == PLX_CORRECTION_HOLDS;
-    const bool column = plx_correction_of_columns(&job->offset, &job->state.applied, &columns.columns) == PLX_CORRECTION_HOLDS;
+    const enum plx_correction_verdict of_rows = plx_correction_of_rows(
+        &job->drift, &job->state.applied, &learner->info, calibration->rectified_width, calibration->rectified_height, &rows);
+    const bool row = fresh && of_rows == PLX_CORRECTION_HOLDS;
+    if (!row)
+        rows = (struct plx_correction){0};
+    /* Wrong rows bend the offset: as long as nobody knows whether they are right, it waits. */
+    const bool rows_known = !fresh || of_rows == PLX_CORRECTION_HOLDS || of_rows == PLX_CORRECTION_INSIGNIFICANT;
+    const bool column =
+        rows_known && plx_correction_of_columns(&job->offset, &job->state.applied, &columns.columns) == PLX_CORRECTION_HOLDS;
     const struct plx_correction with_rows = plx_correction_add(&job->state.applied, &rows, 1);
     if (row && mode >= PLX_CORRECTION_ROWS)
-        keep(learner, &with_rows, true);
+        correct_rows(learner, &rows, &with_rows);
     const struct plx_correction with_both = plx_correction_add(&with_rows, &columns, 1);
     if (column && mode == PLX_CORRECTION_ALL)
         keep(learner, &with_both, true);
@@ -146,6 +174,9 @@ static void work(struct plx_learner *learner)
         job->since = 0;
         job->state.proposed_number = 0;
         job->state.proposed = (struct plx_correction){0};
+        learner->change = (struct plx_correction){0};
+        learner->taken_back = 0;
+        job->gave_up = false;
     } else if (job->drift.count >= LEAST_MATCHES) {
         plx_row_drift_estimate(&job->drift);
         job->forget = was_knocked(&job->drift);
@@ -253,6 +284,7 @@ int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t
     const int few = learner->drift.count < PLX_FEW_MATCHES ? PLX_PLACES_FIRST : PLX_PLACES_LATER;
     const int places = learner->single ? PLX_PLACES_SINGLE : few;
     learner->look_ns = capture_ns + REFRESH_NS;
+    learner->capture_ns = capture_ns;
     *ret_place = learner->place;
     learner->place += (uint32_t)places;
     return places;
@@ -274,8 +306,11 @@ static void add_offset(struct plx_learner *learner, double offset, double deviat
 
 void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, double offset, double deviation)
 {
-    for (int i = 0; i < count; i++)
-        plx_row_drift_add(&learner->drift, &match[i]);
+    for (int i = 0; i < count; i++) {
+        struct plx_row_match dated = match[i];
+        dated.capture_ns = learner->capture_ns;
+        plx_row_drift_add(&learner->drift, &dated);
+    }
     learner->since += count;
     learner->frames++;
     add_offset(learner, offset, deviation);
@@ -287,6 +322,7 @@ void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *ma
     learner->job.offset = learner->offset;
     learner->job.state = learner->state;
     learner->job.since = learner->since;
+    learner->job.gave_up = learner->gave_up;
     atomic_store_explicit(&learner->phase, ASKED, memory_order_release);
     sem_post(&learner->asked);
 }
@@ -318,6 +354,12 @@ static void adopt(struct plx_learner *learner)
             memset(&learner->offset, 0, sizeof learner->offset);
     }
     learner->state = job->state;
+    learner->gave_up = job->gave_up;
+}
+
+bool plx_learner_gave_up(const struct plx_learner *learner)
+{
+    return learner->gave_up;
 }
 
 bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map, bool *ret_columns)
@@ -352,10 +394,11 @@ void plx_learner_save(struct plx_learner *learner, struct plx_learned *ret_learn
 
 const struct plx_remap *plx_learner_continue(struct plx_learner *learner, const struct plx_learned *learned)
 {
-    learner->single = true;
+    learner->single = learner->drift.single = true;
     if (!learned)
         return NULL;
     learner->drift = learned->drift;
+    learner->drift.single = true;
     learner->state = learned->state;
     learner->place = learned->place;
     learner->since = learned->since;

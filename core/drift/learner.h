@@ -75,6 +75,10 @@ void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *ma
 const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner);
 const struct plx_correction_info *plx_learner_correction(const struct plx_learner *learner);
 
+/* Two corrections had to be taken back: what looks like drift is something else, and from now on it is only proposed, until
+ * somebody accepts or takes back a correction. */
+bool plx_learner_gave_up(const struct plx_learner *learner);
+
 /* Before a frame: true if a new correction is in force from this frame on. *ret_map is the right picture's then, the learner's
  * own until the next call; *ret_columns: it moves columns too. */
 bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map, bool *ret_columns);

@@ -142,6 +142,7 @@ static bool follow(const struct pair *pair, const double point[2], double dispar
     ret->x = (float)((u - c->cx_right) / c->fx);
     ret->y = (float)((centre[1] - c->cy) / c->fy);
     ret->rows = (float)(off + there[1] - middle);
+    ret->z_m = (float)(c->fx * c->baseline_m / (disparity - (c->cx - c->cx_right)));
     return true;
 }
 
@@ -158,7 +159,7 @@ int plx_row_matches_find(const struct plx_image *left, const struct plx_image *r
     for (uint32_t number = place; number < place + (uint32_t)places; number++) {
         const int cell = (int)(number * 29 % (COLUMNS * ROWS)); /* 29 and 48 have no common factor */
         uint32_t state = number * 2654435761u + 1;
-        double point[2], at;
+        double point[2], at = 0;
         if (!choose(&pair, cell, &state, point, &at) || !follow(&pair, point, at, &ret[count]))
             continue;
         ret[count].odd = (cell % COLUMNS + cell / COLUMNS + (int)(number / (COLUMNS * ROWS))) % 2 != 0;

@@ -39,19 +39,33 @@ static const struct plx_row_match *nth(const struct plx_row_drift *drift, int i)
     return &drift->match[(drift->next - drift->count + i + PLX_ROW_MATCHES) % PLX_ROW_MATCHES];
 }
 
+int64_t plx_row_drift_span(const struct plx_row_drift *drift)
+{
+    return drift->count > 0 ? nth(drift, drift->count - 1)->capture_ns - nth(drift, 0)->capture_ns : 0;
+}
+
+/* Which quarter of the time match number I lies in, 0 to 3; where times say nothing, of the matches. */
+static int quarter_of(const struct plx_row_drift *drift, int i)
+{
+    const int64_t span = plx_row_drift_span(drift);
+    if (drift->single || span <= 0)
+        return 4 * i / drift->count;
+    const int64_t quarter = 4 * (nth(drift, i)->capture_ns - nth(drift, 0)->capture_ns) / span;
+    return quarter < 3 ? (int)quarter : 3;
+}
+
 static bool in_part(const struct plx_row_drift *drift, enum plx_row_part part, int i)
 {
     switch (part) {
-    case PLX_ROWS_OLD:
-        return i < drift->count / 2;
-    case PLX_ROWS_NEW:
-        return i >= drift->count / 2;
-    case PLX_ROWS_NEWEST:
-        return i >= drift->count - PLX_ROWS_NEWEST_COUNT;
+    case PLX_ROWS_EVEN:
+    case PLX_ROWS_ODD:
+        return nth(drift, i)->odd == (part == PLX_ROWS_ODD);
     case PLX_ROWS_ALL:
         return true;
+    case PLX_ROWS_NEWEST:
+        return i >= drift->count - PLX_ROWS_NEWEST_COUNT;
     default:
-        return nth(drift, i)->odd == (part == PLX_ROWS_ODD);
+        return quarter_of(drift, i) == (int)part - PLX_ROWS_TIME;
     }
 }
 

@@ -22,25 +22,38 @@ struct plx_row_match {
     float x, y; /* in the right picture, focal lengths */
     float rows; /* it lies so much lower there, px */
     bool odd;   /* the half that it belongs to: what one half says is judged on the other */
+    float z_m;  /* depth, metres */
+    int64_t capture_ns;
 };
 
 struct plx_row_drift {
     double focal_length; /* vertical, px */
     int count, next;     /* matches, and where the next one goes */
     int unsolved;        /* matches since the last estimate */
+    bool single;         /* the pictures are no sequence: times say nothing */
     struct plx_row_match match[PLX_ROW_MATCHES];
     struct plx_drift_info info; /* the last estimate */
 };
 
 #define PLX_ROWS_NEWEST_COUNT 64
 
-/* Which matches are asked: one half, all, the older or the newer ones, the PLX_ROWS_NEWEST_COUNT newest. */
-enum plx_row_part { PLX_ROWS_EVEN, PLX_ROWS_ODD, PLX_ROWS_ALL, PLX_ROWS_OLD, PLX_ROWS_NEW, PLX_ROWS_NEWEST };
+/* Which matches are asked: one half, all, the PLX_ROWS_NEWEST_COUNT newest, the first to the last quarter of the time. */
+enum plx_row_part {
+    PLX_ROWS_EVEN,
+    PLX_ROWS_ODD,
+    PLX_ROWS_ALL,
+    PLX_ROWS_NEWEST,
+    PLX_ROWS_TIME,
+    PLX_ROWS_PARTS = PLX_ROWS_TIME + 4
+};
 
 void plx_row_drift_init(struct plx_row_drift *drift, double focal_length);
 
 /* Adds a match in place of the oldest one. */
 void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *match);
+
+/* From the oldest match to the newest one. */
+int64_t plx_row_drift_span(const struct plx_row_drift *drift);
 
 /* Makes a new estimate, in 0.3 ms. Allocates nothing; the same bits everywhere. */
 void plx_row_drift_estimate(struct plx_row_drift *drift);

@@ -4,6 +4,7 @@
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
 #include "core/drift/learner.h"
+#include "core/drift/skew.h"
 #include "core/geometry/alignment.h"
 #include "core/ground/columns.h"
 #include "core/ground/history.h"
@@ -100,6 +101,8 @@ struct plx_pipeline {
     struct plx_sharpness_check sharpness;
     struct plx_alignment alignment;
     struct plx_mount_check mount_check;
+    int64_t skew_ns; /* of the next pair: right capture time minus left */
+    struct plx_skew skew;
     struct plx_learner *learner; /* NULL for raw frames */
 
     void *buffer[PLX_PIPELINE_BUFFERS]; /* everything above that ops->alloc gave */

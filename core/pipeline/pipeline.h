@@ -91,6 +91,9 @@ void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last);
 /* Continues the pose of an earlier pipeline, as plx_motion_continue; ignored where motion is switched off. */
 void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct plx_motion_info *last);
 
+/* Of the next pair: right capture time minus left. What moves meanwhile is no evidence of the calibration. */
+void plx_pipeline_set_skew(struct plx_pipeline *pipeline, int64_t skew_ns);
+
 /* Odometry of the robot, as plx_motion_set_prior; ignored where motion is switched off. */
 void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_motion_hint *hint);
 

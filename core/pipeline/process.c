@@ -159,9 +159,14 @@ static void measure_drift(const struct plx_frame_context *context)
     double offset = 0, deviation = 0;
     uint32_t place = 0;
     const int places = plx_learner_places(pipeline->learner, context->capture_ns, &place);
-    const int count = plx_row_matches_find(&left, &right, &disparity, frame->min_disparity, &pipeline->calibration, place,
+    const int found = plx_row_matches_find(&left, &right, &disparity, frame->min_disparity, &pipeline->calibration, place,
                                            places, plx_learner_drift(pipeline->learner), match);
 
+    plx_skew_update(&pipeline->skew, &frame->motion, pipeline->skew_ns);
+    int count = 0;
+    for (int i = 0; i < found; i++)
+        if (plx_skew_rows(&pipeline->skew, &match[i], pipeline->calibration.fy) < PLX_SKEW_MOST_ROWS_PX)
+            match[count++] = match[i];
     if (pipeline->motion)
         plx_motion_offset(pipeline->motion, &offset, &deviation);
     plx_learner_add(pipeline->learner, match, count, offset, deviation);
@@ -217,6 +222,8 @@ static uint32_t check_frame(const struct plx_frame_context *context)
     if (plx_alignment_look(&pipeline->alignment, &left, pipeline->results->match, &context->frame->alignment))
         health |= PLX_HEALTH_MISALIGNED;
     measure_drift(context);
+    if (plx_learner_gave_up(pipeline->learner))
+        health |= PLX_HEALTH_CORRECTIONS_OFF;
     if (plx_mount_check_update(&pipeline->mount_check, &pipeline->params.mount, &context->frame->ground, context->capture_ns))
         health |= PLX_HEALTH_CAMERA_MOVED;
     plx_mount_info(&pipeline->params.mount, &context->frame->ground, &context->frame->mount);
@@ -452,6 +459,11 @@ static uint32_t unchecked(const struct plx_pipeline *pipeline)
 void plx_pipeline_judge(const struct plx_pipeline *pipeline, int64_t period_ns, struct plx_frame *frame)
 {
     plx_verdict_decide(&pipeline->params.verdict, unchecked(pipeline), period_ns, frame);
+}
+
+void plx_pipeline_set_skew(struct plx_pipeline *pipeline, int64_t skew_ns)
+{
+    pipeline->skew_ns = skew_ns;
 }
 
 void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_motion_hint *hint)

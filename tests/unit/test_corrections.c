@@ -40,7 +40,7 @@ static struct plx_stereo_calibration calibration(double fx)
 
 static struct plx_correction_evidence evidence(bool applied, float pitch, float columns)
 {
-    static const struct plx_row_match match[] = {{0.1F, 0.1F, 0.5F, false}, {-0.3F, 0.2F, -0.2F, true}};
+    static const struct plx_row_match match[] = {{0.1F, 0.1F, 0.5F, false, 2, 0}, {-0.3F, 0.2F, -0.2F, true, 2, 0}};
     return (struct plx_correction_evidence){.applied = applied,
                                             .after = {.pitch_rad = pitch, .columns = columns},
                                             .drift = {.matches = 300, .rows = 0.5F, .rows_left = 0.1F},

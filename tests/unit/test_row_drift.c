@@ -2,6 +2,7 @@
 /* The four numbers of the rows from matches drawn at random: found with the deviations that they say, also among outliers. */
 #include <math.h>
 
+#include "core/base/clock.h"
 #include "core/drift/correction.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
@@ -9,6 +10,7 @@
 #define FOCAL 530.0
 #define DRAWS 200
 #define NOISE_PX 0.15
+#define EACH_NS (130 * PLX_NS_PER_MS) /* from match to match */
 #define DEGREE 0.017453292519943295
 
 static double uniform(uint64_t *seed, double low, double high)
@@ -25,6 +27,8 @@ static double normal(uint64_t *seed)
     return sum;
 }
 
+static int64_t now_ns; /* of the newest match */
+
 /* Pitch, roll, bend, scale. */
 static double rows_at(const double number[4], double x, double y)
 {
@@ -38,8 +42,8 @@ static void add(uint64_t *seed, const double number[4], int count, int outliers,
         const double x = uniform(seed, -0.6, 0.6), y = uniform(seed, -0.45, 0.45);
         const bool wrong = (int)random_below(seed, 100) < outliers;
         const double off = wrong ? uniform(seed, -5, 5) : NOISE_PX * normal(seed);
-        const struct plx_row_match match = {(float)x, (float)y, (float)(rows_at(number, x, y) + off),
-                                            random_below(seed, 2) == 0};
+        const struct plx_row_match match = {
+            (float)x, (float)y, (float)(rows_at(number, x, y) + off), random_below(seed, 2) == 0, 2, now_ns += EACH_NS};
         plx_row_drift_add(drift, &match);
     }
     plx_row_drift_estimate(drift);
@@ -115,7 +119,7 @@ static void matches_in_one_place_determine_nothing(void **state)
 
     plx_row_drift_init(&drift, FOCAL);
     for (int i = 0; i < 200; i++) {
-        const struct plx_row_match match = {0.1F, 0.2F, 0.5F, i % 2 == 0};
+        const struct plx_row_match match = {0.1F, 0.2F, 0.5F, i % 2 == 0, 2, i};
         plx_row_drift_add(&drift, &match);
     }
     plx_row_drift_estimate(&drift);
@@ -217,12 +221,53 @@ static void what_does_not_hold_is_told(void **state)
     plx_row_drift_init(&drift, FOCAL);
     for (int i = 0; i < 400; i++) { /* all in the middle: the corners are not known */
         const double x = uniform(&seed, -0.1, 0.1), y = uniform(&seed, -0.1, 0.1);
-        const struct plx_row_match match = {(float)x, (float)y, (float)(rows_at(one, x, y) + NOISE_PX * normal(&seed)),
-                                            i % 2 == 0};
+        const struct plx_row_match match = {(float)x,   (float)y, (float)(rows_at(one, x, y) + NOISE_PX * normal(&seed)),
+                                            i % 2 == 0, 2,        now_ns += EACH_NS};
         plx_row_drift_add(&drift, &match);
     }
     plx_row_drift_estimate(&drift);
     assert_int_equal(plx_correction_of_rows(&drift, &nothing, &picture, 640, 480, &correction), PLX_CORRECTION_UNCERTAIN);
+}
+
+/* From COUNT matches, EACH_NS apart, of a robot that rocks: rows differ by AMPLITUDE_PX with PERIOD_S, and 0 on average. */
+static enum plx_correction_verdict rock(uint64_t *seed, int count, int64_t each_ns, double amplitude_px, double period_s,
+                                        struct plx_correction *ret)
+{
+    static struct plx_row_drift drift;
+    static const struct plx_correction none;
+    const double phase = uniform(seed, 0, 6.283185307179586);
+    plx_row_drift_init(&drift, FOCAL);
+    for (int i = 0; i < count; i++) {
+        const double x = uniform(seed, -0.6, 0.6), y = uniform(seed, -0.45, 0.45), seconds = (double)(i * each_ns) / 1e9;
+        const double rows = amplitude_px * sin(6.283185307179586 * seconds / period_s + phase);
+        const struct plx_row_match match = {(float)x,   (float)y, (float)(rows + NOISE_PX * normal(seed)),
+                                            i % 2 == 0, 2,        i * each_ns};
+        plx_row_drift_add(&drift, &match);
+    }
+    plx_row_drift_estimate(&drift);
+    return plx_correction_of_rows(&drift, &none, &picture, 640, 480, ret);
+}
+
+/* Movements of pictures that were not taken at the same time are no drift, nor is a shock. */
+static void what_rocks_is_no_drift(void **state)
+{
+    (void)state;
+    static const double none[4];
+    uint64_t seed = 17;
+    double worst = 0;
+    int held = 0;
+    struct plx_correction correction = {0};
+
+    for (int draw = 0; draw < 1000; draw++) {
+        correction = (struct plx_correction){0};
+        held += rock(&seed, PLX_ROW_MATCHES, 24 * PLX_NS_PER_MS, uniform(&seed, 0.2, 3), uniform(&seed, 0.3, 12),
+                     &correction) == PLX_CORRECTION_HOLDS;
+        worst = fmax(worst, rows_with(none, &correction));
+    }
+    print_message("    %d of 1000 robots that rock were corrected, at worst by %.3f px of rows\n", held, worst);
+    assert_true(held <= 5 && worst <= 0.15);
+    /* One second in one direction: all matches say the same, for too short a time. */
+    assert_int_equal(rock(&seed, 400, PLX_NS_PER_MS, 2, 1000, &correction), PLX_CORRECTION_BRIEF);
 }
 
 static void columns_need_two_measurements(void **state)
@@ -256,6 +301,7 @@ int main(void)
         cmocka_unit_test(errors_are_corrected),
         cmocka_unit_test(no_error_is_made),
         cmocka_unit_test(what_does_not_hold_is_told),
+        cmocka_unit_test(what_rocks_is_no_drift),
         cmocka_unit_test(columns_need_two_measurements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

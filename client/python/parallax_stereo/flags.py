@@ -177,6 +177,7 @@ class Health(Flags):
     HOT = 1 << 18
     CAMERA_MOVED = 1 << 19
     BLURRED = 1 << 20
+    CORRECTIONS_OFF = 1 << 21
 
     def _nothing(self) -> str:
         return "fine"

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/drift/skew.h"
+
+#include <math.h>
+
+#include "core/base/clock.h"
+
+#define UNKNOWN_RADPS 1.0 /* how fast a robot may turn whose motion is not known */
+
+void plx_skew_update(struct plx_skew *skew, const struct plx_motion_info *motion, int64_t skew_ns)
+{
+    const double *r = motion->motion.rotation, *t = motion->motion.translation;
+    const double seconds = (double)motion->interval_ns / (double)PLX_NS_PER_S;
+    const bool was_known = skew->is_known;
+
+    skew->skew_s = fabs((double)skew_ns) / (double)PLX_NS_PER_S;
+    skew->is_known = motion->valid && motion->interval_ns > 0;
+    if (!skew->is_known)
+        return;
+    const double turn[3] = {(r[7] - r[5]) / 2, (r[2] - r[6]) / 2, (r[3] - r[1]) / 2};
+    for (int i = 0; i < 6; i++) {
+        const double now = (i < 3 ? t[i] : turn[i - 3]) / seconds;
+        skew->change[i] = was_known ? now - skew->now[i] : now;
+        skew->now[i] = now;
+    }
+}
+
+/* px/s. The derivative of y = Y / Z for a point that stands still: Longuet-Higgins and Prazdny, The interpretation of a moving
+ * retinal image, 1980. */
+static double row_speed(const double speed[6], const struct plx_row_match *match, double focal_length)
+{
+    const double x = (double)match->x, y = (double)match->y, z = (double)match->z_m;
+    const double way = z > 0 ? (y * speed[2] - speed[1]) / z : 0;
+    return focal_length * (way + speed[3] * (1 + y * y) - speed[4] * x * y - speed[5] * x);
+}
+
+double plx_skew_rows(const struct plx_skew *skew, const struct plx_row_match *match, double focal_length)
+{
+    if (!skew->is_known)
+        return focal_length * UNKNOWN_RADPS * skew->skew_s;
+    return (fabs(row_speed(skew->now, match, focal_length)) + fabs(row_speed(skew->change, match, focal_length))) *
+           skew->skew_s;
+}

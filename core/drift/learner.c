@@ -31,7 +31,7 @@ struct job {
     struct plx_offset_pair offset;
     struct plx_correction_info state; /* of the thread: ahead of the frames by what they have not taken yet */
     bool forget;                      /* the cameras were knocked: only the newest matches count */
-    bool changed, moves_columns;      /* another correction in force; the map is made */
+    bool changed;                     /* another correction in force; the map is made */
     bool gave_up;
     int since; /* matches since the last correction or proposal */
 };
@@ -166,7 +166,6 @@ static void work(struct plx_learner *learner)
 {
     struct job *job = &learner->job;
     const struct plx_correction_store *store = &learner->store;
-    const struct plx_correction before = job->state.applied;
 
     job->changed = job->forget = false;
     if (store->wanted && store->wanted(store->context, &job->state.number, &job->state.applied, &learner->hold)) {
@@ -186,7 +185,6 @@ static void work(struct plx_learner *learner)
     if (!job->changed)
         return;
     plx_remap_fill(&learner->calibration, PLX_RIGHT, &job->state.applied, &learner->map);
-    job->moves_columns = job->state.applied.columns != before.columns;
 }
 
 static void *run(void *context)
@@ -350,8 +348,7 @@ static void adopt(struct plx_learner *learner)
     if (job->changed) {
         const struct plx_correction change = plx_correction_add(&job->state.applied, &learner->state.applied, -1);
         plx_row_drift_correct(&learner->drift, &change);
-        if (job->moves_columns)
-            memset(&learner->offset, 0, sizeof learner->offset);
+        memset(&learner->offset, 0, sizeof learner->offset); /* wrong rows had bent it */
     }
     learner->state = job->state;
     learner->gave_up = job->gave_up;
@@ -362,7 +359,7 @@ bool plx_learner_gave_up(const struct plx_learner *learner)
     return learner->gave_up;
 }
 
-bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map, bool *ret_columns)
+bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map)
 {
     int phase = atomic_load_explicit(&learner->phase, memory_order_acquire);
 
@@ -376,7 +373,6 @@ bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_
     }
     adopt(learner);
     *ret_map = &learner->map;
-    *ret_columns = learner->job.moves_columns;
     /* The map is the thread's again with the next job, which begins after this frame at the earliest. */
     atomic_store_explicit(&learner->phase, IDLE, memory_order_relaxed);
     return learner->job.changed;
@@ -385,10 +381,9 @@ bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_
 void plx_learner_save(struct plx_learner *learner, struct plx_learned *ret_learned)
 {
     const struct plx_remap *map;
-    bool columns;
 
     learner->job_frames = LAG;
-    plx_learner_take(learner, &map, &columns);
+    plx_learner_take(learner, &map);
     *ret_learned = (struct plx_learned){learner->drift, learner->state, learner->place, learner->since};
 }
 

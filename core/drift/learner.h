@@ -80,7 +80,7 @@ const struct plx_correction_info *plx_learner_correction(const struct plx_learne
 bool plx_learner_gave_up(const struct plx_learner *learner);
 
 /* Before a frame: true if a new correction is in force from this frame on. *ret_map is the right picture's then, the learner's
- * own until the next call; *ret_columns: it moves columns too. */
-bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map, bool *ret_columns);
+ * own until the next call. */
+bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map);
 
 #endif

@@ -363,12 +363,11 @@ static int write_map(struct plx_pipeline *pipeline, const struct plx_remap *made
 static int correct(struct plx_pipeline *pipeline)
 {
     const struct plx_remap *made;
-    bool moves_columns;
 
-    if (pipeline->raw || !plx_learner_take(pipeline->learner, &made, &moves_columns))
+    if (pipeline->raw || !plx_learner_take(pipeline->learner, &made))
         return 0;
-    if (moves_columns && pipeline->motion)
-        plx_motion_forget_offset(pipeline->motion);
+    if (pipeline->motion)
+        plx_motion_forget_offset(pipeline->motion); /* wrong rows had bent it, and columns are other ones now */
     return write_map(pipeline, made);
 }
 

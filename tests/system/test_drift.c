@@ -343,7 +343,7 @@ static void a_yaw_is_corrected_on_the_way(void **state)
         double degrees;
         uint32_t frames;
         double rest_percent; /* at 5 m */
-    } cases[] = {{0.05, 180, 1}, {-0.1, 180, 1}, {0.3, 280, 2}};
+    } cases[] = {{0.05, 180, 1}, {-0.1, 180, 1}, {0.3, 280, 3}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plx_stages *stages;
@@ -365,7 +365,7 @@ static void a_yaw_is_corrected_on_the_way(void **state)
         print_message("    yaw %.2f degrees: columns %.3f px, first %.3f (%.3f); at 5 m %.2f %% of %.1f are left\n",
                       cases[i].degrees, columns, (double)first, truth, rest, 100 * truth / disparity);
         assert_true(fabs(rest) <= cases[i].rest_percent);
-        assert_true(fabs((double)first / truth - 1) < 0.3); /* what was predicted of distances */
+        assert_true(fabs((double)first / truth - 1) < 0.6); /* what was predicted of distances, where the street has turned */
         runner_destroy(&runner);
         stages->ops->destroy(stages);
     }

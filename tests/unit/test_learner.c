@@ -47,9 +47,8 @@ static void look(double seconds, double pitch_rad)
     for (const int64_t until_ns = t.now_ns + (int64_t)(seconds * 1e9); t.now_ns < until_ns; t.now_ns += PERIOD_NS) {
         struct plx_row_match match[PLX_PLACES_FIRST];
         const struct plx_remap *map;
-        bool columns;
         uint32_t place;
-        plx_learner_take(t.learner, &map, &columns);
+        plx_learner_take(t.learner, &map);
         const double left_rad = pitch_rad - (double)plx_learner_correction(t.learner)->applied.pitch_rad;
         const int places = plx_learner_places(t.learner, t.now_ns, &place);
         for (int i = 0; i < places; i++) {

@@ -38,11 +38,17 @@ static struct replay *replay_of(struct plx_source *source)
     return (struct replay *)source;
 }
 
+/* Whether capture times are those of the recording: at a fixed rate they are made. */
+static bool has_times(const struct replay *self)
+{
+    return self->list.timed && self->timing != PLX_TIMING_FIXED;
+}
+
 /* The time of pair K of an endless replay, seconds after the first. */
 static double due_s(const struct replay *self, uint64_t k)
 {
     const struct plx_pair_list *list = &self->list;
-    if (!list->timed || self->timing == PLX_TIMING_FIXED)
+    if (!has_times(self))
         return (double)k * self->period_s;
     const uint64_t count = (uint64_t)list->count;
     const double first_s = list->pair[0].time_s, span_s = list->pair[count - 1].time_s - first_s;
@@ -63,13 +69,20 @@ static int decode(const struct replay *self, int k, void *const data[PLX_EYES], 
     return result;
 }
 
+/* Right minus left capture time of pair K. */
+static int64_t skew_ns(const struct replay *self, uint64_t k)
+{
+    return has_times(self) ? self->list.pair[k % (uint64_t)self->list.count].skew_ns : 0;
+}
+
+/* CAPTURE_NS: the left eye's. */
 static void publish(const struct replay *self, int number, void *const data[PLX_EYES], uint64_t k, int64_t capture_ns)
 {
     const double file_s = self->list.pair[k % (uint64_t)self->list.count].time_s;
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image image = view(self, data[eye]);
         const struct plx_capture capture = {
-            .capture_ns = capture_ns,
+            .capture_ns = capture_ns + (eye == PLX_RIGHT ? skew_ns(self, k) : 0),
             .clock_offset_ns = capture_ns - (int64_t)(file_s * PLX_NS_PER_S),
             .clock = PLX_CLOCK_FILE,
             .sequence = (uint32_t)k,
@@ -90,14 +103,15 @@ static int make(struct plx_queued_source *queued, struct plx_error_message *mess
                (self->loop || k + 1 < count))
             k++; /* too late for this pair */
         void *data[PLX_EYES];
-        int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
+        const int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S), skew = skew_ns(self, k);
+        const int64_t due_ns = capture_ns + (skew > 0 ? skew : 0); /* a picture does not come before it was captured */
         int number = plx_pair_queue_begin_pair(self->queued.queue, data);
         if (number >= 0) {
             int result = decode(self, (int)(k % count), data, message);
             if (result < 0)
                 return result;
         }
-        if (number == PLX_PAIR_QUEUE_STOPPED || (real_time && !plx_pair_queue_sleep_until(self->queued.queue, capture_ns)))
+        if (number == PLX_PAIR_QUEUE_STOPPED || (real_time && !plx_pair_queue_sleep_until(self->queued.queue, due_ns)))
             return PLX_ERR_LOST;
         if (number >= 0)
             publish(self, number, data, k, capture_ns);
@@ -210,7 +224,24 @@ static int find_rate(struct replay *self, double rate_hz, struct plx_error_messa
     self->period_s = 1.0 / (fixed ? rate_hz : UNTIMED_RATE_HZ);
     int result = !fixed && list->timed && list->count > 1 ? find_period(list, &self->period_s, message) : 0;
     self->queued.base.rate_hz = self->timing == PLX_TIMING_MAXIMUM ? 0.0 : 1.0 / self->period_s;
+    self->queued.base.recorded_hz = 1.0 / self->period_s;
     return result;
+}
+
+/* Adds to the source's note how many pairs will count as desync, and why. */
+static void note_skew(struct replay *self)
+{
+    const int64_t most_ns = (int64_t)(self->period_s / 4 * PLX_NS_PER_S);
+    char *note = self->queued.base.note.text;
+    const size_t used = strlen(note), bytes = sizeof self->queued.base.note.text;
+    int apart = 0;
+    for (int k = 0; k < self->list.count; k++)
+        apart += llabs(skew_ns(self, (uint64_t)k)) > most_ns;
+    if (apart > 0)
+        snprintf(note + used, bytes - used,
+                 "%s%s: left and right are more than %.1f ms apart, a quarter of the period, in %d of %d pairs, which count as "
+                 "desync: the cameras were not synchronized; source.replay_rate: fixed plays them without their times",
+                 used > 0 ? "; " : "", self->path, (double)most_ns / PLX_NS_PER_MS, apart, self->list.count);
 }
 
 static int open_folder(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
@@ -221,7 +252,8 @@ static int open_folder(struct replay *self, const struct plx_replay_options *opt
 
 static int open_bag(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
 {
-    const struct plx_bag_options bag = {options->path, {options->topic[PLX_LEFT], options->topic[PLX_RIGHT]}};
+    const struct plx_bag_options bag = {
+        .path = options->path, .topic = {options->topic[PLX_LEFT], options->topic[PLX_RIGHT]}, .unsynchronized = true};
     int result = plx_bag_open(&bag, &self->bag, message);
     if (result < 0)
         return result;
@@ -231,8 +263,10 @@ static int open_bag(struct replay *self, const struct plx_replay_options *option
     if (!self->list.pair)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", self->path);
     self->list.count = info->count;
-    for (int k = 0; k < info->count; k++)
+    for (int k = 0; k < info->count; k++) {
         self->list.pair[k].time_s = (double)plx_bag_time_ns(self->bag, k) / PLX_NS_PER_S;
+        self->list.pair[k].skew_ns = plx_bag_skew_ns(self->bag, k);
+    }
     set_size(self, info->width, info->height, info->type);
     return 0;
 }
@@ -260,6 +294,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     result = find_rate(self, options->rate_hz, message);
     if (result < 0)
         goto fail;
+    note_skew(self);
     result =
         plx_pair_queue_create(stages, self->timing == PLX_TIMING_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,
                               PLX_SOURCE_MIN_PAIRS + 2, self->pitch * (size_t)self->queued.base.height, &self->queued.queue);

@@ -86,7 +86,7 @@ static int find_pairs(const char *path, const struct plx_calibrate_request *requ
     }
     if (!plx_bag_files_exist(path))
         return plx_pairs_find(path, ret_pairs, message);
-    const struct plx_bag_options bag = {path, {config.source.topic[PLX_LEFT], config.source.topic[PLX_RIGHT]}};
+    const struct plx_bag_options bag = {.path = path, .topic = {config.source.topic[PLX_LEFT], config.source.topic[PLX_RIGHT]}};
     return plx_pairs_bag(&bag, ret_pairs, message);
 }
 

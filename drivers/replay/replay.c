@@ -3,6 +3,7 @@
  * are lost. */
 #include "drivers/replay/replay.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct replay {
     bool loop;
     double period_s; /* between pairs without times, and from the last pair to the first */
     enum plx_type type;
+    int bits; /* of a sample in the files */
     size_t pitch;
     char path[];
 };
@@ -60,12 +62,52 @@ static struct plx_image view(const struct replay *self, void *data)
     return (struct plx_image){data, self->queued.base.width, self->queued.base.height, self->pitch, self->type};
 }
 
-static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_error_message *message)
+/* The bits that the largest sample of IMAGE, U16, needs. */
+static int count_bits(const struct plx_image *image)
 {
-    const struct plx_image image[PLX_EYES] = {view(self, data[PLX_LEFT]), view(self, data[PLX_RIGHT])};
+    unsigned all = 0;
+    int bits = 0;
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++)
+            all |= ((const uint16_t *)plx_row(image, y))[x];
+    while (all >> bits)
+        bits++;
+    return bits;
+}
+
+/* Moves the samples of IMAGE, U16, to the high bits of their words. */
+static int widen(const struct replay *self, const struct plx_image *image, int k, struct plx_error_message *message)
+{
+    const int bits = count_bits(image);
+    if (bits > self->bits)
+        return plx_fail(message, PLX_ERR_RANGE,
+                        "%s: a picture of pair %d has samples of %d bits, and source.bits is %d; set it to the "
+                        "bits of the camera, or 16",
+                        self->path, k + 1, bits, self->bits);
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++) {
+            uint16_t *sample = (uint16_t *)plx_row(image, y) + x;
+            *sample = (uint16_t)(*sample << (16 - self->bits));
+        }
+    return 0;
+}
+
+/* Reads pair K as the files have it. */
+static int read_pair(const struct replay *self, int k, const struct plx_image image[PLX_EYES],
+                     struct plx_error_message *message)
+{
     int result = self->bag ? plx_bag_read(self->bag, k, image, message) : 0;
     for (int eye = 0; eye < PLX_EYES && result == 0 && !self->bag; eye++)
         result = plx_picture_read_into(self->list.pair[k].path[eye], &image[eye], message);
+    return result;
+}
+
+static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_error_message *message)
+{
+    const struct plx_image image[PLX_EYES] = {view(self, data[PLX_LEFT]), view(self, data[PLX_RIGHT])};
+    int result = read_pair(self, k, image, message);
+    for (int eye = 0; eye < PLX_EYES && result == 0 && self->bits < 16; eye++)
+        result = widen(self, &image[eye], k, message);
     return result;
 }
 
@@ -228,20 +270,53 @@ static int find_rate(struct replay *self, double rate_hz, struct plx_error_messa
     return result;
 }
 
-/* Adds to the source's note how many pairs will count as desync, and why. */
+/* Adds a sentence to the source's note. */
+__attribute__((format(printf, 2, 3))) static void add_note(struct replay *self, const char *format, ...)
+{
+    char *text = self->queued.base.note.text;
+    const size_t bytes = sizeof self->queued.base.note.text;
+    va_list args;
+    if (*text)
+        strncat(text, "; ", bytes - strlen(text) - 1);
+    va_start(args, format);
+    vsnprintf(text + strlen(text), bytes - strlen(text), format, args);
+    va_end(args);
+}
+
+/* Notes samples that use the low bits of their words only: such pictures look dark. Damage is said when the pair is played. */
+static void note_bits(struct replay *self)
+{
+    const size_t bytes = self->pitch * (size_t)self->queued.base.height;
+    uint8_t *data = malloc(2 * bytes);
+    struct plx_error_message unused;
+    if (!data)
+        return;
+    const struct plx_image image[PLX_EYES] = {view(self, data), view(self, data + bytes)};
+    if (read_pair(self, 0, image, &unused) == 0) {
+        const int left = count_bits(&image[PLX_LEFT]), right = count_bits(&image[PLX_RIGHT]),
+                  bits = left > right ? left : right;
+        if (bits > 8 && bits < 16)
+            add_note(
+                self,
+                "%s: the first pair uses %d of 16 bits, so pictures look dark; set source.bits: %d, or the bits of a sample "
+                "of the camera, or bring the samples to the high bits",
+                self->path, bits, bits);
+    }
+    free(data);
+}
+
+/* Notes how many pairs will count as desync, and why. */
 static void note_skew(struct replay *self)
 {
     const int64_t most_ns = (int64_t)(self->period_s / 4 * PLX_NS_PER_S);
-    char *note = self->queued.base.note.text;
-    const size_t used = strlen(note), bytes = sizeof self->queued.base.note.text;
     int apart = 0;
     for (int k = 0; k < self->list.count; k++)
         apart += llabs(skew_ns(self, (uint64_t)k)) > most_ns;
     if (apart > 0)
-        snprintf(note + used, bytes - used,
-                 "%s%s: left and right are more than %.1f ms apart, a quarter of the period, in %d of %d pairs, which count as "
+        add_note(self,
+                 "%s: left and right are more than %.1f ms apart, a quarter of the period, in %d of %d pairs, which count as "
                  "desync: the cameras were not synchronized; source.replay_rate: fixed plays them without their times",
-                 used > 0 ? "; " : "", self->path, (double)most_ns / PLX_NS_PER_MS, apart, self->list.count);
+                 self->path, (double)most_ns / PLX_NS_PER_MS, apart, self->list.count);
 }
 
 static int open_folder(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
@@ -286,14 +361,21 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     self->queued.make = make;
     self->timing = options->timing;
     self->loop = options->loop;
+    self->bits = options->bits > 0 ? options->bits : 16;
 
     int result = plx_bag_files_exist(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
+    if (result == 0 && self->type != PLX_U16 && self->bits != 16)
+        result =
+            plx_fail(message, PLX_ERR_RANGE, "%s: source.bits is %d, and the pictures have 8 bits; expected 16, the default",
+                     self->path, self->bits);
     if (result < 0)
         goto fail;
     self->queued.base.note = self->list.note;
     result = find_rate(self, options->rate_hz, message);
     if (result < 0)
         goto fail;
+    if (self->type == PLX_U16 && self->bits == 16)
+        note_bits(self);
     note_skew(self);
     result =
         plx_pair_queue_create(stages, self->timing == PLX_TIMING_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,

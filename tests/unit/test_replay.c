@@ -301,6 +301,69 @@ static void test_sixteen_bits(void **state)
     expect_end(source);
 }
 
+/* A pair whose samples are SAMPLE, but for one of LAST. */
+static void put_deep(uint16_t sample, uint16_t last)
+{
+    uint16_t deep[HEIGHT][WIDTH];
+    for (int i = 0; i < HEIGHT * WIDTH; i++)
+        deep[i / WIDTH][i % WIDTH] = sample;
+    deep[HEIGHT - 1][WIDTH - 1] = last;
+    const struct plx_image image = {deep, WIDTH, HEIGHT, sizeof deep[0], PLX_U16};
+    files_folder("left");
+    files_folder("right");
+    assert_int_equal(plx_png_write(files_path("left/a.png"), &image, &message), 0);
+    assert_int_equal(plx_png_write(files_path("right/a.png"), &image, &message), 0);
+}
+
+static void test_ten_bits_of_sixteen(void **state)
+{
+    (void)state;
+    struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
+    struct plx_capture capture;
+    put_deep(512, 1023);
+    struct plx_source *source = opened(&options);
+    assert_non_null(strstr(source->note.text, "the first pair uses 10 of 16 bits"));
+    assert_non_null(strstr(source->note.text, "set source.bits: 10"));
+    source->ops->destroy(source);
+
+    options.bits = 10;
+    source = opened(&options);
+    assert_string_equal(source->note.text, "");
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        capture = take(source);
+        const struct plx_raw *raw = &capture.raw[eye];
+        const uint16_t *last = (const void *)((const uint8_t *)raw->data + (HEIGHT - 1) * raw->pitch);
+        assert_int_equal(raw->format, PLX_FORMAT_Y16);
+        assert_int_equal(((const uint16_t *)raw->data)[0], 512 << 6);
+        assert_int_equal(last[WIDTH - 1], 1023 << 6);
+        source->ops->release(source, &capture);
+    }
+    expect_end(source);
+
+    put_deep(512, 1024);
+    source = opened(&options);
+    assert_int_equal(source->ops->next(source, SOON, &capture), PLX_ERR_RANGE);
+    assert_non_null(strstr(source->message.text, "pair 1 has samples of 11 bits, and source.bits is 10"));
+    source->ops->destroy(source);
+
+    put_deep(512, 40000); /* 16 bits, and no more to say */
+    options.bits = 16;
+    source = opened(&options);
+    assert_string_equal(source->note.text, "");
+    source->ops->destroy(source);
+}
+
+static void test_bits_of_pictures_of_8_bits(void **state)
+{
+    (void)state;
+    struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
+    struct plx_source *source = NULL;
+    put_sequence("left", "right", 1);
+    options.bits = 10;
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), PLX_ERR_RANGE);
+    assert_non_null(strstr(message.text, "source.bits is 10, and the pictures have 8 bits"));
+}
+
 static void test_recorded_times_and_loop(void **state)
 {
     (void)state;
@@ -415,6 +478,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_jpeg, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_flat_files_in_natural_order, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_sixteen_bits, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_ten_bits_of_sixteen, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_bits_of_pictures_of_8_bits, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_recorded_times_and_loop, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_fixed_rate, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_slow_reader, files_begin, files_end),

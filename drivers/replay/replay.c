@@ -346,6 +346,16 @@ static int open_bag(struct replay *self, const struct plx_replay_options *option
     return 0;
 }
 
+static int open_pictures(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
+{
+    const int result =
+        plx_bag_files_exist(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
+    if (result == 0 && self->type != PLX_U16 && self->bits != 16)
+        return plx_fail(message, PLX_ERR_RANGE, "%s: source.bits is %d, and the pictures have 8 bits; expected 16, the default",
+                        self->path, self->bits);
+    return result;
+}
+
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
                       struct plx_error_message *message)
 {
@@ -363,11 +373,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     self->loop = options->loop;
     self->bits = options->bits > 0 ? options->bits : 16;
 
-    int result = plx_bag_files_exist(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
-    if (result == 0 && self->type != PLX_U16 && self->bits != 16)
-        result =
-            plx_fail(message, PLX_ERR_RANGE, "%s: source.bits is %d, and the pictures have 8 bits; expected 16, the default",
-                     self->path, self->bits);
+    int result = open_pictures(self, options, message);
     if (result < 0)
         goto fail;
     self->queued.base.note = self->list.note;

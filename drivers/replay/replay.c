@@ -3,6 +3,7 @@
  * are lost. */
 #include "drivers/replay/replay.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,10 +314,12 @@ static void note_skew(struct replay *self)
     for (int k = 0; k < self->list.count; k++)
         apart += llabs(skew_ns(self, (uint64_t)k)) > most_ns;
     if (apart > 0)
-        add_note(self,
-                 "%s: left and right are more than %.1f ms apart, a quarter of the period, in %d of %d pairs, which count as "
-                 "desync: the cameras were not synchronized; source.replay_rate: fixed plays them without their times",
-                 self->path, (double)most_ns / PLX_NS_PER_MS, apart, self->list.count);
+        add_note(
+            self,
+            "%s: left and right are more than %.1f ms apart, a quarter of the period, in %d of %d pairs, which count as "
+            "desync: the cameras were not synchronized; source.pair_tolerance_ms: %.0f joins them, source.replay_rate: fixed "
+            "plays them without their times",
+            self->path, (double)most_ns / PLX_NS_PER_MS, apart, self->list.count, ceil(2 * (double)most_ns / PLX_NS_PER_MS));
 }
 
 static int open_folder(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)

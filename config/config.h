@@ -26,6 +26,7 @@ struct plx_config {
         char topic[PLX_EYES][256]; /* replay of an MCAP file; "" = those of `parallax record` */
         enum plx_replay_rate replay_rate;
         bool loop;
+        int bits;                          /* replay: that the samples of 16-bit pictures use */
         enum plx_scene_kind scene;         /* synthetic */
         int seed;                          /* synthetic */
         double noise;                      /* synthetic: standard deviation of the camera noise, grey levels */

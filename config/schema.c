@@ -72,6 +72,8 @@ const struct plx_key plx_keys[] = {
     {"source.replay_rate", "replay: at the recorded times, at rate_hz, or as fast as the service takes pairs",
      WORD(source.replay_rate, replay_words)},
     {"source.loop", "replay: start again after the last pair", FIELD(source.loop)},
+    {"source.bits", "replay: low bits that the samples of 16-bit pictures use, such as 10", FIELD(source.bits), INITIAL("16"),
+     WHOLE(9, 16)},
     {"source.rate_hz", "pairs per second, from 0.1; 0 = no pause (synthetic), camera's setting (v4l2); for replay_rate: fixed",
      FIELD(source.rate_hz), INITIAL("30"), REAL(0, PLX_SOURCE_MAX_RATE_HZ)},
     {"source.width", "synthetic, v4l2: picture width of one eye, pixels", FIELD(source.width), INITIAL("640"),

@@ -32,12 +32,17 @@ static inline struct plx_pose pose_at(double x, double y, double z, double about
     return pose;
 }
 
-static inline void draw(const struct plx_pose *pose)
+static inline void draw_board(const struct plx_board *board, const struct plx_pose *pose)
 {
     struct plx_pose right;
     plx_pose_compose(&right_from_left, pose, &right);
-    board_render(&guide.boards.board, pose, &cameras[PLX_LEFT], 1, &seed, &shown[PLX_LEFT]);
-    board_render(&guide.boards.board, &right, &cameras[PLX_RIGHT], 1, &seed, &shown[PLX_RIGHT]);
+    board_render(board, pose, &cameras[PLX_LEFT], 1, &seed, &shown[PLX_LEFT]);
+    board_render(board, &right, &cameras[PLX_RIGHT], 1, &seed, &shown[PLX_RIGHT]);
+}
+
+static inline void draw(const struct plx_pose *pose)
+{
+    draw_board(&guide.boards.board, pose);
 }
 
 /* Whether a board at POSE is whole in both pictures, and has a corner in that part of one. */

@@ -38,7 +38,7 @@ static inline double board_uniform(uint64_t *seed, double low, double high)
 static inline bool board_tag_is_black(int id, int bits, double x, double y)
 {
     static apriltag_family_t *family;
-    static image_u8_t *drawn[PLX_BOARD_MAX_TAGS * PLX_BOARD_MAX_TAGS];
+    static image_u8_t *drawn[587];
     if (!family)
         family = tag36h11_create();
     if (!drawn[id])
@@ -57,6 +57,12 @@ static inline bool board_tag_is_black(int id, int bits, double x, double y)
 /* Of boards of tags: Kalibr's, whose rows are numbered upwards, and which has small black squares between the tags. */
 static bool board_is_kalibrs;
 
+/* Of chessboards: tags lie in the white squares. */
+static bool board_is_charuco;
+
+/* Number of the first tag of boards of tags. */
+static int board_first_tag;
+
 /* Grey value of a board of tags at X, Y, in tags from its upper left corner. */
 static inline double board_tag_colour(const struct plx_board *board, double x, double y)
 {
@@ -69,7 +75,7 @@ static inline double board_tag_colour(const struct plx_board *board, double x, d
     if (u > 1 || v > 1 || column < 0 || row < 0 || column >= board->columns || row >= board->rows)
         return 215;
     const int down = board_is_kalibrs ? board->rows - 1 - (int)row : (int)row;
-    return board_tag_is_black(down * board->columns + (int)column, board_is_kalibrs ? 2 : 1, u, v) ? 35 : 215;
+    return board_tag_is_black(board_first_tag + down * board->columns + (int)column, board_is_kalibrs ? 2 : 1, u, v) ? 35 : 215;
 }
 
 /* Grey value of the plane of the board at X, Y, in squares from the first corner: squares, a white margin, a wall. */
@@ -81,7 +87,13 @@ static inline double board_colour(const struct plx_board *board, double x, doubl
         return 110 + 30 * sin(3.1 * x) * cos(2.3 * y);
     if (x < -1 || y < -1 || x > board->columns || y > board->rows)
         return 215;
-    return ((int)floor(x) + (int)floor(y)) % 2 == 0 ? 35 : 215;
+    const int column = (int)floor(x), row = (int)floor(y);
+    const double u = (x - column - 0.15) / 0.7, v = (y - row - 0.15) / 0.7;
+    if ((column + row) % 2 == 0)
+        return 35;
+    if (!board_is_charuco || u < 0 || v < 0 || u >= 1 || v >= 1)
+        return 215;
+    return board_tag_is_black((row + 1) * (board->columns + 1) + column + 1, 1, u, v) ? 35 : 215;
 }
 
 /* The directions of a camera's samples, [height][width][BOARD_SAMPLES²][2], kept for the cameras used last: to find them takes

@@ -79,6 +79,12 @@ int plx_boards_look(struct plx_boards *boards, const struct plx_image image[PLX_
     return 0;
 }
 
+void plx_boards_sighting_text(const struct plx_boards *boards, const struct plx_sighting *sighting, char ret[PLX_SIGHTING_TEXT])
+{
+    const struct plx_tags_sighting *own = boards->tags ? plx_tags_seen(boards->tags) : NULL;
+    plx_sighting_text(sighting, &boards->board, own && own->count > 0 ? own : NULL, ret);
+}
+
 int plx_boards_keep(struct plx_boards *boards)
 {
     const size_t corners = (size_t)plx_board_corners(&boards->board);

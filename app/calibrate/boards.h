@@ -5,6 +5,7 @@
 
 #include "app/calibrate/board.h"
 #include "app/calibrate/rig.h"
+#include "app/calibrate/sighting.h"
 #include "core/base/image.h"
 
 struct plx_tags;
@@ -29,6 +30,10 @@ void plx_boards_close(struct plx_boards *boards); /* all zeros is fine */
 /* Looks for the board in both pictures (U8) of a pair: fills seen and corner, where the same corners have one order in both.
  * NOT_FOUND: not in both; FORMAT: another size than the first pair; NOMEM. */
 int plx_boards_look(struct plx_boards *boards, const struct plx_image image[PLX_EYES], struct plx_error_message *message);
+
+/* What SIGHTING and the board's own finder saw, "" if nothing: see plx_sighting_text. */
+void plx_boards_sighting_text(const struct plx_boards *boards, const struct plx_sighting *sighting,
+                              char ret[PLX_SIGHTING_TEXT]);
 
 /* Keeps what the last look found in both pictures. NOMEM. */
 int plx_boards_keep(struct plx_boards *boards);

@@ -10,6 +10,7 @@
 #include "app/calibrate/edges.h"
 #include "app/calibrate/initial.h"
 
+#define MISSES 8          /* pairs without the board, after which other boards are looked for, each time */
 #define STILL 0.02        /* widths of the picture a second */
 #define HOLD_NS 300000000 /* that it holds still before a pair is kept */
 #define NEW 0.05          /* widths of the picture that the corners have moved since a kept pair */
@@ -33,6 +34,7 @@ int plx_guide_open(struct plx_guide *guide, const struct plx_board *board, enum 
 void plx_guide_close(struct plx_guide *guide)
 {
     plx_boards_close(&guide->boards);
+    plx_sighting_close(&guide->sighting);
     free(guide->before);
     guide->before = NULL;
 }
@@ -143,6 +145,16 @@ static double most_edge_px(const struct plx_guide *guide)
     return fmax(MAX_EDGE_PX, MAX_EDGE * guide->boards.options.width);
 }
 
+/* After a pair without the board: sees at times what is there instead. */
+static int look_for_others(struct plx_guide *guide, const struct plx_image image[PLX_EYES], struct plx_error_message *message)
+{
+    guide->misses++;
+    if (guide->boards.count > 0 || guide->misses % MISSES != 0)
+        return 0;
+    const int result = plx_sighting_look(&guide->sighting, &image[PLX_LEFT]);
+    return result < 0 ? plx_fail(message, result, "%s", plx_strerror(result)) : 0;
+}
+
 int plx_guide_look(struct plx_guide *guide, const struct plx_image image[PLX_EYES], int64_t capture_ns,
                    struct plx_error_message *message)
 {
@@ -156,8 +168,9 @@ int plx_guide_look(struct plx_guide *guide, const struct plx_image image[PLX_EYE
         guide->before_ns = guide->still_ns = 0;
         guide->speed = INFINITY;
         guide->state = boards->seen[PLX_LEFT] || boards->seen[PLX_RIGHT] ? PLX_GUIDE_ONE_EYE : PLX_GUIDE_NONE;
-        return result == PLX_ERR_NOT_FOUND ? 0 : result;
+        return result == PLX_ERR_NOT_FOUND ? look_for_others(guide, image, message) : result;
     }
+    guide->misses = 0;
     measure_motion(guide, capture_ns);
     guide->tilt = find_tilt(guide);
     if (fmax(guide->edge_px[PLX_LEFT], guide->edge_px[PLX_RIGHT]) > most_edge_px(guide)) {
@@ -219,10 +232,14 @@ static void missing_text(const struct plx_guide *guide, char ret[PLX_GUIDE_ADVIC
 void plx_guide_advice(const struct plx_guide *guide, char ret[PLX_GUIDE_ADVICE])
 {
     const bool tags = guide->boards.board.kind == PLX_BOARD_TAGS, left = guide->boards.seen[PLX_LEFT];
+    char seen[PLX_SIGHTING_TEXT] = "";
     const int blurred = guide->edge_px[PLX_RIGHT] > guide->edge_px[PLX_LEFT] ? PLX_RIGHT : PLX_LEFT;
     switch (guide->state) {
     case PLX_GUIDE_NONE:
-        snprintf(ret, PLX_GUIDE_ADVICE, "show %s to both cameras", tags ? "at least four tags" : "the whole board");
+        if (guide->boards.count == 0 && guide->misses >= MISSES)
+            plx_boards_sighting_text(&guide->boards, &guide->sighting, seen);
+        snprintf(ret, PLX_GUIDE_ADVICE, "show %s to both cameras%s%s", tags ? "at least four tags" : "the whole board",
+                 *seen ? "; " : "", seen);
         return;
     case PLX_GUIDE_ONE_EYE: /* what is near lies farther to the left in the right picture */
         snprintf(ret, PLX_GUIDE_ADVICE,

@@ -14,7 +14,7 @@
 #define PLX_GUIDE_ROWS 3
 #define PLX_GUIDE_PAIRS 12   /* at least */
 #define PLX_GUIDE_TILTED 2   /* pairs at least, of each tilt */
-#define PLX_GUIDE_ADVICE 192 /* bytes of a sentence */
+#define PLX_GUIDE_ADVICE 400 /* bytes of a sentence */
 
 enum plx_guide_state {
     PLX_GUIDE_NONE,     /* neither picture shows the board */
@@ -39,6 +39,9 @@ struct plx_guide {
     enum plx_guide_tilt tilt;
     double edge_px[PLX_EYES]; /* how wide edges are, from dark to bright: focus and blur by motion; 0: not known */
     double speed;             /* of the corners, widths of the picture a second; INFINITY: not known */
+
+    struct plx_sighting sighting; /* what is seen while the board is not */
+    int misses;                   /* pairs in a row that did not show it */
 
     double (*before)[2]; /* corners of the left eye in the pair before */
     int64_t before_ns;   /* 0: it did not show the board */

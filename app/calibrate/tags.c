@@ -12,17 +12,27 @@
 #include "app/calibrate/corner_points.h"
 
 #define FAMILIES 2
-#define KALIBR 1          /* the family with a border of two bits */
-#define KALIBR_BORDER 0.2 /* of a tag's side */
-#define REFINED 0.8       /* of the border's width, by which a corner is refined */
-#define MAX_RADIUS 11     /* px, that a corner is refined by */
-#define MIN_TAGS 4        /* then the picture shows how the grid lies */
-#define MIN_SIDE 32       /* px of a picture: smaller ones show no grid */
-#define MIN_AREA 1e-3     /* of the square of the grid's step: else the tags lie in one line */
+#define KALIBR 1           /* the family with a border of two bits */
+#define KALIBR_BORDER 0.2  /* of a tag's side */
+#define REFINED 0.8        /* of the border's width, by which a corner is refined */
+#define MAX_RADIUS 11      /* px, that a corner is refined by */
+#define MIN_TAGS 4         /* then the picture shows how the grid lies */
+#define MIN_SIDE 32        /* px of a picture: smaller ones show no grid */
+#define MIN_AREA 1e-3      /* of the square of the grid's step: else the tags lie in one line */
+#define NUMBERS 587        /* of the family */
+#define MAX_MISFIT 0.3     /* of a tag's side: perspective makes less */
+#define WRONG 3            /* times the misfit of another arrangement: the board is not arranged as told */
+#define MANY_TAGS 9        /* of which the arrangement and the gap are certain */
+#define MAX_GAP_ERROR 0.06 /* of the step from tag to tag; pictures show it to 0.02 */
+#define MAX_STRAY 0.25     /* of the tags, whose numbers are not the board's */
+#define DARK 0.5           /* from a tag's black to its white: the squares around a ChArUco board's tags are darker */
 
 struct plx_tags {
     apriltag_detector_t *detector;
     apriltag_family_t *family[FAMILIES];
+    int first;           /* number of the board's first tag */
+    bool is_first_known; /* a board was placed by it */
+    struct plx_tags_sighting seen;
 };
 
 struct found {
@@ -91,10 +101,10 @@ static bool is_at_one_place(const struct found *a, const struct found *b)
            hypot(a->centre[0] - a->corner[0][0], a->centre[1] - a->corner[0][1]);
 }
 
-/* The tags of BOARD in GREY, of FAMILY alone unless it is NULL. One tag may be read with both borders; a number at two places
- * is not known. Returns how many. */
-static int detect(const struct plx_tags *tags, const struct plx_image *grey, const struct plx_board *board,
-                  const apriltag_family_t *family, struct found *found)
+/* The tags in GREY, of FAMILY alone unless it is NULL, into FOUND [NUMBERS]. One tag may be read with both borders; a number at
+ * two places is not known. Returns how many. */
+static int detect(const struct plx_tags *tags, const struct plx_image *grey, const apriltag_family_t *family,
+                  struct found *found)
 {
     image_u8_t image = {.width = grey->width, .height = grey->height, .stride = (int32_t)grey->pitch, .buf = grey->data};
     zarray_t *detections = apriltag_detector_detect(tags->detector, &image);
@@ -103,7 +113,7 @@ static int detect(const struct plx_tags *tags, const struct plx_image *grey, con
         const apriltag_detection_t *detection;
         int same = 0;
         zarray_get(detections, i, &detection);
-        if (detection->id >= board->columns * board->rows || (family && detection->family != family))
+        if (detection->id >= NUMBERS || (family && detection->family != family))
             continue;
         const struct found tag = from_detection(detection);
         while (same < count && found[same].id != tag.id)
@@ -158,25 +168,26 @@ static int detect_joined(const struct plx_tags *tags, const struct plx_image *gr
         return PLX_ERR_NOMEM;
     brighten(grey, data);
     const struct plx_image parted = {data, grey->width, grey->height, (size_t)grey->width, PLX_U8};
-    const int count = detect(tags, &parted, board, tags->family[KALIBR], found);
+    const int count = detect(tags, &parted, tags->family[KALIBR], found);
     free(data);
     for (int i = 0; i < count; i++)
         refine(grey, board, &found[i]);
     return count;
 }
 
-/* The affine map that carries the grid's numbers to the tags' centres, by least squares. False if they lie in one line. */
-static bool fit(const struct found *found, int count, const struct plx_board *board, struct layout *ret)
+/* The affine map that carries the grid's numbers to the tags' centres, by least squares, where rows have COLUMNS tags from
+ * number FIRST on. False if they lie in one line. */
+static bool fit(const struct found *found, int count, int columns, int first, struct layout *ret)
 {
     double mean[4] = {0}, cc = 0, cr = 0, rr = 0, with[2][2] = {{0}};
     for (int i = 0; i < count; i++) {
-        const double value[4] = {found[i].id % board->columns, found[i].id / board->columns, found[i].centre[0],
+        const double value[4] = {(found[i].id - first) % columns, (found[i].id - first) / columns, found[i].centre[0],
                                  found[i].centre[1]};
         for (int j = 0; j < 4; j++)
             mean[j] += value[j] / count;
     }
     for (int i = 0; i < count; i++) {
-        const double column = found[i].id % board->columns - mean[0], row = found[i].id / board->columns - mean[1];
+        const double column = (found[i].id - first) % columns - mean[0], row = (found[i].id - first) / columns - mean[1];
         cc += column * column;
         cr += column * row;
         rr += row * row;
@@ -222,38 +233,218 @@ static int find_turn(const struct found *found, int count, const struct plx_boar
     return best;
 }
 
-static int place(const struct found *found, int count, const struct plx_board *board, double (*ret_corner)[2])
+/* --- how the tags are arranged ------------------------------------------------------------------------------------------ */
+
+/* How far centres are from LAYOUT, root mean square, pixels. */
+static double misfit(const struct found *found, int count, int columns, int first, const struct layout *layout)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        const int column = (found[i].id - first) % columns, row = (found[i].id - first) / columns;
+        const double du = layout->u[0] * column + layout->u[1] * row + layout->u[2] - found[i].centre[0];
+        const double dv = layout->v[0] * column + layout->v[1] * row + layout->v[2] - found[i].centre[1];
+        sum += du * du + dv * dv;
+    }
+    return sqrt(sum / count);
+}
+
+static double mean_side(const struct found *found, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += hypot(found[i].corner[2][0] - found[i].corner[0][0], found[i].corner[2][1] - found[i].corner[0][1]);
+    return sum / count / sqrt(2);
+}
+
+bool plx_tags_gap_fits(const struct plx_board *board, double gap)
+{
+    return fabs((1 + gap) / (1 + board->gap_m / board->square_m) - 1) < MAX_GAP_ERROR;
+}
+
+/* The number of tags in a row that fits best, wherever the numbers begin, and its misfit. */
+static int find_columns(const struct found *found, int count, double *ret_misfit)
+{
+    int least = NUMBERS, best = 0;
+    *ret_misfit = INFINITY;
+    for (int i = 0; i < count; i++)
+        least = found[i].id < least ? found[i].id : least;
+    for (int columns = 2; columns <= PLX_BOARD_MAX_TAGS; columns++)
+        for (int before = 0; before < columns; before++) { /* tags of the first row that are not seen */
+            struct layout layout;
+            const int first = least - before;
+            const double here =
+                fit(found, count, columns, first, &layout) ? misfit(found, count, columns, first, &layout) : INFINITY;
+            if (here < *ret_misfit) {
+                *ret_misfit = here;
+                best = columns;
+            }
+        }
+    return best;
+}
+
+/* Mean of GREY around X, Y; 255 outside of it. */
+static double grey_at(const struct plx_image *grey, double x, double y)
+{
+    const int column = (int)lround(x), row = (int)lround(y);
+    if (column < 0 || row < 0 || column >= grey->width || row >= grey->height)
+        return 255;
+    return ((const uint8_t *)plx_row(grey, row))[column];
+}
+
+/* True if what lies beside all four edges of TAG, beyond a white border, is dark: a square of a chessboard. */
+static bool is_framed(const struct plx_image *grey, const struct found *tag)
+{
+    double black = 0, white = 0, around = 0;
+    for (int k = 0; k < 4; k++) {
+        const double *one = tag->corner[k], *other = tag->corner[(k + 1) % 4];
+        const double u = (one[0] + other[0]) / 2 - tag->centre[0], v = (one[1] + other[1]) / 2 - tag->centre[1];
+        double edge = 255, beyond = 0;
+        for (double at = 0.85; at < 0.96; at += 0.05) /* in halves of a tag: its own border */
+            edge = fmin(edge, grey_at(grey, tag->centre[0] + at * u, tag->centre[1] + at * v));
+        for (double at = 2.1; at < 3.2; at += 0.25) /* squares are 1.25 to 2 tags wide */
+            beyond = fmax(beyond, grey_at(grey, tag->centre[0] + at * u, tag->centre[1] + at * v));
+        black += edge / 4;
+        white = fmax(white, grey_at(grey, tag->centre[0] + 1.12 * u, tag->centre[1] + 1.12 * v));
+        around = fmax(around, beyond);
+    }
+    return around < black + DARK * (white - black);
+}
+
+/* Keeps what the picture with the most tags shows. */
+static void note_seen(struct plx_tags *tags, const struct plx_image *grey, const struct found *found, int count)
+{
+    struct plx_tags_sighting *seen = &tags->seen;
+    double error;
+    int framed = 0;
+    if (count < MIN_TAGS || count <= seen->count)
+        return;
+    *seen = (struct plx_tags_sighting){.count = count, .least = NUMBERS, .gap = seen->gap};
+    for (int i = 0; i < count; i++) {
+        seen->least = found[i].id < seen->least ? found[i].id : seen->least;
+        seen->most = found[i].id > seen->most ? found[i].id : seen->most;
+        framed += is_framed(grey, &found[i]);
+    }
+    seen->is_charuco = 4 * framed > count; /* a tag at the board's edge has squares on three sides only */
+    const int columns = find_columns(found, count, &error);
+    if (count >= MANY_TAGS && error < MAX_MISFIT * mean_side(found, count))
+        seen->columns = columns;
+}
+
+/* --- the board ------------------------------------------------------------------------------------------------------------ */
+
+/* Leaves out the tags that are none of BOARD, and learns the number of its first one. Returns how many are left; 0: the numbers
+ * are not the board's. */
+static int keep_own(struct plx_tags *tags, const struct plx_board *board, struct found *found, int count)
+{
+    const int all = board->columns * board->rows;
+    int least = NUMBERS, most = 0, own = 0;
+    for (int i = 0; i < count; i++) {
+        least = found[i].id < least ? found[i].id : least;
+        most = found[i].id > most ? found[i].id : most;
+    }
+    if (!tags->is_first_known && count > 0)
+        tags->first = most - least == all - 1 ? least : least / all == most / all ? least / all * all : tags->first;
+    for (int i = 0; i < count; i++)
+        if (found[i].id >= tags->first && found[i].id < tags->first + all)
+            found[own++] = found[i];
+    return own >= (1 - MAX_STRAY) * count ? own : 0;
+}
+
+/* Length of TAG's edges along its AXIS, 0 across and 1 along. */
+static double edge_px(const struct found *tag, int turn, int axis)
+{
+    const double *a = tag->corner[(turn + axis) % 4], *b = tag->corner[(turn + axis + 1) % 4];
+    const double *c = tag->corner[(turn + axis + 2) % 4], *d = tag->corner[(turn + axis + 3) % 4];
+    return (hypot(a[0] - b[0], a[1] - b[1]) + hypot(c[0] - d[0], c[1] - d[1])) / 2;
+}
+
+/* From one tag to the next, in sides of a tag, by neighbours; 0: there are few. */
+static double measure_gap(const struct found *found, int count, const struct plx_board *board, int first, int turn)
+{
+    double sum = 0;
+    int pairs = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++) {
+            const int id = found[i].id - first, next = found[j].id - first;
+            const bool across = next == id + 1 && next % board->columns > 0;
+            if (!across && next != id + board->columns)
+                continue;
+            const double step = hypot(found[j].centre[0] - found[i].centre[0], found[j].centre[1] - found[i].centre[1]);
+            sum += 2 * step / (edge_px(&found[i], turn, !across) + edge_px(&found[j], turn, !across));
+            pairs++;
+        }
+    return pairs >= MANY_TAGS ? sum / pairs - 1 : 0;
+}
+
+/* True if other rows than those of BOARD fit the tags much better. */
+static bool is_arranged_otherwise(const struct found *found, int count, const struct plx_board *board, int first,
+                                  const struct layout *layout)
+{
+    const double here = misfit(found, count, board->columns, first, layout);
+    double best;
+    if (count <= MIN_TAGS || here < MAX_MISFIT * mean_side(found, count))
+        return false;
+    find_columns(found, count, &best);
+    return WRONG * best < here;
+}
+
+static int place(struct plx_tags *tags, struct found *found, int seen, const struct plx_board *board, double (*ret_corner)[2])
 {
     struct layout layout;
-    if (count < MIN_TAGS || !fit(found, count, board, &layout))
+    const int count = keep_own(tags, board, found, seen), first = tags->first;
+    if (count < MIN_TAGS || !fit(found, count, board->columns, first, &layout) ||
+        is_arranged_otherwise(found, count, board, first, &layout))
         return PLX_ERR_NOT_FOUND;
     const int down = layout.u[0] * layout.v[1] - layout.u[1] * layout.v[0] > 0 ? 1 : -1;
     const int turn = find_turn(found, count, board, &layout, down);
+    const double gap = measure_gap(found, count, board, first, turn);
+    tags->seen.gap = gap > 0 ? gap : tags->seen.gap;
+    if (gap > 0 && !plx_tags_gap_fits(board, gap))
+        return PLX_ERR_NOT_FOUND;
     for (int k = 0; k < plx_board_corners(board); k++)
         ret_corner[k][0] = ret_corner[k][1] = NAN;
     for (int i = 0; i < count; i++) {
-        const int row = found[i].id / board->columns, column = found[i].id % board->columns;
+        const int row = (found[i].id - first) / board->columns, column = (found[i].id - first) % board->columns;
         double(*corner)[2] = ret_corner + 4 * ((down > 0 ? row : board->rows - 1 - row) * board->columns + column);
         for (int k = 0; k < 4; k++)
             memcpy(corner[k], found[i].corner[(k + turn) % 4], sizeof corner[k]);
     }
+    tags->is_first_known = true;
     return 0;
 }
 
 int plx_tags_find(struct plx_tags *tags, const struct plx_image *grey, const struct plx_board *board, double (*ret_corner)[2])
 {
-    const size_t most = (size_t)board->columns * (size_t)board->rows;
     if (grey->width < MIN_SIDE || grey->height < MIN_SIDE)
         return PLX_ERR_NOT_FOUND;
-    struct found *found = malloc(2 * most * sizeof *found); /* of both ways to look */
+    struct found *found = malloc((size_t)2 * NUMBERS * sizeof *found); /* of both ways to look */
     if (!found)
         return PLX_ERR_NOMEM;
-    struct found *joined = found + most;
-    const int count = detect(tags, grey, board, NULL, found);
-    const int others = count < (int)most ? detect_joined(tags, grey, board, joined) : 0;
+    struct found *joined = found + NUMBERS;
+    const int count = detect(tags, grey, NULL, found);
+    const int others = count < board->columns * board->rows ? detect_joined(tags, grey, board, joined) : 0;
+    note_seen(tags, grey, others > count ? joined : found, others > count ? others : count);
     const int result = others < 0       ? others
-                       : others > count ? place(joined, others, board, ret_corner)
-                                        : place(found, count, board, ret_corner);
+                       : others > count ? place(tags, joined, others, board, ret_corner)
+                                        : place(tags, found, count, board, ret_corner);
     free(found);
     return result;
+}
+
+const struct plx_tags_sighting *plx_tags_seen(const struct plx_tags *tags)
+{
+    return &tags->seen;
+}
+
+int plx_tags_look(struct plx_tags *tags, const struct plx_image *grey)
+{
+    if (grey->width < MIN_SIDE || grey->height < MIN_SIDE)
+        return PLX_ERR_NOT_FOUND;
+    struct found *found = malloc(NUMBERS * sizeof *found);
+    if (!found)
+        return PLX_ERR_NOMEM;
+    const int count = detect(tags, grey, NULL, found);
+    note_seen(tags, grey, found, count);
+    free(found);
+    return count < MIN_TAGS ? PLX_ERR_NOT_FOUND : 0;
 }

@@ -42,14 +42,14 @@ static void update_rate(struct plx_capture_queue *queue)
     queue->period_ns = source->rate_hz > 0 ? (int64_t)(PLX_NS_PER_S / source->rate_hz) : 0;
     queue->seen = (struct plx_period){0};
     plx_period_add(&queue->seen, queue->period_ns);
-    queue->pairing.drift_ns = plx_pairing_default_tolerance_ns(source->rate_hz);
+    queue->pairing.drift_ns = plx_pairing_default_tolerance_ns(plx_source_capture_hz(source));
     queue->pairing.tolerance_ns = queue->tolerance_ns > 0 ? queue->tolerance_ns : queue->pairing.drift_ns;
 }
 
 void plx_capture_queue_init(struct plx_capture_queue *queue, struct plx_source *source, int64_t tolerance_ns)
 {
     *queue = (struct plx_capture_queue){.source = source, .rate_hz = -1 /* no valid rate */, .tolerance_ns = tolerance_ns};
-    plx_pairing_init(&queue->pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
+    plx_pairing_init(&queue->pairing, plx_pairing_default_tolerance_ns(plx_source_capture_hz(source)));
     update_rate(queue);
 }
 

@@ -45,6 +45,7 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
         .timing = timing[config->source.replay_rate],
         .rate_hz = config->source.rate_hz,
         .loop = config->source.loop,
+        .bits = config->source.bits,
     };
     return plx_replay_create(setup->memory, &options, &setup->source, message);
 }

@@ -196,7 +196,7 @@ void check_source_control(struct plx_source *source, struct plx_stages *stages, 
         check_fail(ret, "no memory for a picture");
         return;
     }
-    plx_pairing_init(&pairing, plx_pairing_default_tolerance_ns(source->rate_hz));
+    plx_pairing_init(&pairing, plx_pairing_default_tolerance_ns(plx_source_capture_hz(source)));
     if (start(source, ret)) {
         const double dark = brightness(source, &pairing, stages, &grey, shorter, &range, ret);
         const double bright = dark < 0 ? -1 : brightness(source, &pairing, stages, &grey, longer, &range, ret);
@@ -243,7 +243,7 @@ void check_camera_pairs(const struct check_options *options, struct check_outcom
     const double tolerance_ms = config.source.pair_tolerance_ms;
     check_source_pairs(setup.source,
                        tolerance_ms > 0 ? (int64_t)(tolerance_ms * PLX_NS_PER_MS)
-                                        : plx_pairing_default_tolerance_ns(setup.source->rate_hz),
+                                        : plx_pairing_default_tolerance_ns(plx_source_capture_hz(setup.source)),
                        options->full ? 20 : 2, ret);
     plx_setup_close(&setup);
 }

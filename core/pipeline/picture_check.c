@@ -151,21 +151,35 @@ static bool shows_noise(const uint32_t *bins)
     return inside > 0 && inside >= outside;
 }
 
+/* Counts how often in a row the tile repeated the picture LAG + 1 before. */
+static bool count_repeats(struct plx_frozen_check *check, int lag, int tile, bool live, uint64_t sum)
+{
+    const int slot = (check->next + PLX_FROZEN_CHECK_PICTURES - 1 - lag) % PLX_FROZEN_CHECK_PICTURES;
+    const bool again = live && lag < check->known && sum == check->sum[slot][tile];
+    uint8_t *repeats = &check->repeats[lag][tile];
+
+    *repeats = !again ? 0 : *repeats < UINT8_MAX ? *repeats + 1 : UINT8_MAX;
+    return again;
+}
+
 bool plx_frozen_check_update(struct plx_frozen_check *check, const struct plx_raw *raw, const struct plx_image *bins)
 {
-    int judged = 0, same = 0;
-    bool part = false;
+    int judged = 0, same[PLX_FROZEN_CHECK_PICTURES] = {0};
+    bool frozen = false;
 
     for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++) {
         const uint64_t sum = sum_tile(raw, tile % PLX_ZONES, tile / PLX_ZONES);
         const bool live = shows_noise(plx_row(bins, 1 + tile));
-        const bool again = live && check->known && sum == check->sum[tile];
-        check->repeats[tile] = !again ? 0 : check->repeats[tile] < UINT8_MAX ? check->repeats[tile] + 1 : UINT8_MAX;
-        check->sum[tile] = sum;
+        for (int lag = 0; lag < PLX_FROZEN_CHECK_PICTURES; lag++) {
+            same[lag] += count_repeats(check, lag, tile, live, sum);
+            frozen = frozen || check->repeats[lag][tile] >= PLX_FROZEN_CHECK_REPEATS;
+        }
+        check->sum[check->next][tile] = sum; /* the oldest, which this tile was compared with last */
         judged += live;
-        same += again;
-        part = part || check->repeats[tile] >= PLX_FROZEN_CHECK_REPEATS;
     }
-    check->known = true;
-    return part || (judged > 0 && same == judged);
+    check->next = (check->next + 1) % PLX_FROZEN_CHECK_PICTURES;
+    check->known += check->known < PLX_FROZEN_CHECK_PICTURES;
+    for (int lag = 0; lag < PLX_FROZEN_CHECK_PICTURES; lag++)
+        frozen = frozen || (judged > 0 && same[lag] == judged);
+    return frozen;
 }

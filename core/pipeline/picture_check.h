@@ -33,16 +33,20 @@ struct plx_sharpness_check {
  * pairs is 0.95, 0.85 with that; a blur of 2 pixels makes it 0.6. */
 bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct plx_image *left, const struct plx_image *right);
 
-/* A live camera always has noise, so a tile of raw bytes that repeats unchanged was not captured again. The tiles are the
- * histogram's zones. A tile that is dark or overexposed throughout is not judged: noise is clipped there. */
+/* A live camera always has noise, so a tile of raw bytes that repeats unchanged was not captured again. A driver that hangs may
+ * hand out its last buffers in turn: each picture is compared with the last few. The tiles are the histogram's zones. A tile
+ * that is dark or overexposed throughout is not judged: noise is clipped there. */
 #define PLX_FROZEN_CHECK_TILES (PLX_ZONES * PLX_ZONES)
-#define PLX_FROZEN_CHECK_REPEATS 5 /* of a part of the picture; a whole picture is frozen at its first repeat */
+#define PLX_FROZEN_CHECK_PICTURES 4 /* that a picture is compared with: as many buffers as drivers usually have */
+#define PLX_FROZEN_CHECK_REPEATS 5  /* of a part of the picture; a whole picture is frozen at its first repeat */
+#define PLX_FROZEN_CHECK_PAIRS (PLX_FROZEN_CHECK_PICTURES + PLX_FROZEN_CHECK_REPEATS) /* that show any such fault */
 
 /* One eye's memory; zeroed = no picture yet. */
 struct plx_frozen_check {
-    bool known;
-    uint64_t sum[PLX_FROZEN_CHECK_TILES]; /* of the picture before */
-    uint8_t repeats[PLX_FROZEN_CHECK_TILES];
+    int known; /* pictures in sum */
+    int next;  /* where the next picture's sums go */
+    uint64_t sum[PLX_FROZEN_CHECK_PICTURES][PLX_FROZEN_CHECK_TILES];
+    uint8_t repeats[PLX_FROZEN_CHECK_PICTURES][PLX_FROZEN_CHECK_TILES]; /* in a row, of the picture 1, 2, ... before */
 };
 
 /* Looks at the next picture of one eye. RAW is a checked buffer that the CPU reads; BINS its histogram, U32 [1 + 64][256]. True

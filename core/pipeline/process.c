@@ -182,7 +182,7 @@ static uint32_t check_pictures(const struct plx_frame_context *context)
     const struct plx_image histogram = plx_pipeline_plane(context->frame, PLX_PLANE_HISTOGRAM);
     const struct plx_image left = plx_pipeline_plane(context->frame, PLX_PLANE_LEFT), right = seen_right(context);
     uint32_t health = plx_brightness_check_update(&pipeline->brightness, &histogram);
-    if (pipeline->checked_pairs <= PLX_FROZEN_CHECK_REPEATS)
+    if (pipeline->checked_pairs < PLX_FROZEN_CHECK_PAIRS)
         pipeline->checked_pairs++;
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
@@ -445,7 +445,7 @@ void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct pl
 static uint32_t unchecked(const struct plx_pipeline *pipeline)
 {
     uint32_t flags = 0;
-    if (pipeline->checked_pairs <= PLX_FROZEN_CHECK_REPEATS) /* one picture, and as many repeats */
+    if (pipeline->checked_pairs < PLX_FROZEN_CHECK_PAIRS)
         flags |=
             PLX_HEALTH_FROZEN | PLX_HEALTH_DARK | PLX_HEALTH_OVEREXPOSED | PLX_HEALTH_BRIGHTNESS_MISMATCH | PLX_HEALTH_BLURRED;
     if (!pipeline->raw && !pipeline->alignment.is_known)

@@ -42,11 +42,18 @@ struct plx_source {
     const struct plx_source_ops *ops;
     int width, height;             /* of one eye, raw */
     double rate_hz;                /* nominal; 0 = as fast as the reader. Next changes it when a missing camera appears */
+    double recorded_hz;            /* with RATE_HZ 0: what a recording was made at; 0 = unknown */
     struct plx_error_message note; /* after creation or next: a difference from the options; the reader logs and empties it */
     struct plx_error_message message; /* after a failed next: the sentence to log; for the thread that calls next */
     int64_t due_ns;                   /* after a next that timed out: when a recording's next picture is due; 0: no recording */
     struct plx_heartbeats *heartbeats; /* that its threads join; set before start. NULL: nobody watches */
 };
+
+/* The rate of SOURCE's capture times; 0 = unknown. */
+static inline double plx_source_capture_hz(const struct plx_source *source)
+{
+    return source->rate_hz > 0.0 ? source->rate_hz : source->recorded_hz;
+}
 
 /* One thread calls next, release, start and stop; control, range and calibration may be called from any. */
 struct plx_source_ops {

@@ -72,6 +72,12 @@ static long long number_of(const char *name, size_t *ret_digits)
     return *ret_digits > 0 && *ret_digits <= 19 && name[*ret_digits] == '.' ? strtoll(name, NULL, 10) : -1;
 }
 
+static int compare_times(const void *a, const void *b)
+{
+    const long long left = *(const long long *)a, right = *(const long long *)b;
+    return (left > right) - (left < right);
+}
+
 /* Whether all names are times in nanoseconds, as in EuRoC's recordings. */
 static bool are_times(const struct names *names)
 {
@@ -80,6 +86,33 @@ static bool are_times(const struct names *names)
         if (number_of(names->item[i].key, &digits) < 0 || digits < NANOSECONDS_FROM)
             return false;
     return names->count > 0;
+}
+
+/* Half the median step of NAMES, which are times: what two pictures of a pair may be apart. */
+static int find_tolerance(const struct names *names, long long *ret_ns)
+{
+    const size_t steps = names->count - 1;
+    size_t digits;
+    long long *step = malloc(names->count * sizeof *step);
+    if (!step)
+        return PLX_ERR_NOMEM;
+    for (size_t i = 0; i < steps; i++)
+        step[i] = number_of(names->item[i + 1].key, &digits) - number_of(names->item[i].key, &digits);
+    if (steps > 0)
+        qsort(step, steps, sizeof *step, compare_times);
+    *ret_ns = steps > 0 ? step[(steps - 1) / 2] / 2 : 0;
+    free(step);
+    return 0;
+}
+
+/* Which of two names comes first, as strcmp; 0: they are a pair. TOLERANCE_NS < 0: the names are no times. */
+static int compare_eyes(const struct name *left, const struct name *right, long long tolerance_ns)
+{
+    size_t digits;
+    if (tolerance_ns < 0)
+        return strverscmp(left->key, right->key);
+    const long long one = number_of(left->key, &digits), other = number_of(right->key, &digits);
+    return llabs(other - one) <= tolerance_ns ? 0 : one < other ? -1 : 1;
 }
 
 static int list_eye(const char *directory, const struct plx_layout *layout, int eye, struct names *names,
@@ -134,6 +167,7 @@ static int add_pair(const char *directory, const struct plx_layout *layout, cons
     struct plx_pair_list_pair *pair = &list->pair[list->count++];
     size_t digits;
     pair->number = number_of(left->key, &digits);
+    pair->skew_ns = number_of(right->key, &digits) - pair->number; /* where the names are times */
     pair->path[PLX_LEFT] = plx_layout_path(directory, layout->folder[PLX_LEFT], left->text);
     pair->path[PLX_RIGHT] = plx_layout_path(directory, layout->folder[PLX_RIGHT], right->text);
     if (!pair->path[PLX_LEFT] || !pair->path[PLX_RIGHT])
@@ -148,14 +182,15 @@ static int join_names(const char *directory, const struct plx_layout *layout, co
 {
     const struct names *left = &names[PLX_LEFT], *right = &names[PLX_RIGHT];
     const bool by_time = are_times(left) && are_times(right);
-    int lost = 0, result = 0;
+    long long tolerance_ns = -1;
+    int lost = 0, result = by_time ? find_tolerance(left, &tolerance_ns) : 0;
     list->pair = calloc(left->count + right->count, sizeof list->pair[0]);
-    if (!list->pair)
+    if (!list->pair || result < 0)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     for (size_t l = 0, r = 0; (l < left->count || r < right->count) && result == 0;) {
         const bool is_one = l < left->count, is_other = r < right->count;
         const struct name *one = is_one ? &left->item[l] : NULL, *other = is_other ? &right->item[r] : NULL;
-        const int order = !is_one ? 1 : !is_other ? -1 : strverscmp(one->key, other->key);
+        const int order = !is_one ? 1 : !is_other ? -1 : compare_eyes(one, other, tolerance_ns);
         const int alone = order < 0 ? PLX_LEFT : PLX_RIGHT;
         const bool is_last = l + r + 1 == left->count + right->count && list->count > 0;
         l += order <= 0;
@@ -173,11 +208,13 @@ static int join_names(const char *directory, const struct plx_layout *layout, co
                             plx_layout_eye[!alone]);
     }
     if (lost > 0)
-        plx_say(&list->note, "%s: %d pictures have no counterpart of the same time and are left out", directory, lost);
+        plx_say(&list->note, "%s: %d pictures have no counterpart of about the same time and are left out", directory, lost);
     if (result == 0 && list->count == 0)
         result = plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no picture has a counterpart of the other eye", directory);
-    for (int k = 0; k < list->count && by_time; k++)
-        list->pair[k].time_s = (double)list->pair[k].number / 1e9;
+    for (int k = 0; k < list->count; k++) {
+        list->pair[k].time_s = by_time ? (double)list->pair[k].number / 1e9 : 0.0;
+        list->pair[k].skew_ns = by_time ? list->pair[k].skew_ns : 0;
+    }
     list->timed = by_time;
     return result;
 }
@@ -242,7 +279,16 @@ static bool go_by_number(const struct plx_pair_list *list, long lines)
     return yes;
 }
 
-static int read_lines(FILE *file, const char *path, struct plx_pair_list *list, struct plx_error_message *message)
+/* Sets the time of PAIR, or its skew if TIME_S is the right eye's. */
+static void set_time(struct plx_pair_list_pair *pair, enum plx_eye eye, double time_s)
+{
+    if (eye == PLX_LEFT)
+        pair->time_s = time_s;
+    pair->skew_ns = eye == PLX_RIGHT ? (int64_t)((time_s - pair->time_s) * 1e9) : 0;
+}
+
+static int read_lines(FILE *file, const char *path, enum plx_eye eye, struct plx_pair_list *list,
+                      struct plx_error_message *message)
 {
     const bool by_number = go_by_number(list, count_lines(file));
     double before_s = -INFINITY;
@@ -263,20 +309,21 @@ static int read_lines(FILE *file, const char *path, struct plx_pair_list *list, 
                             number + 1, time_s);
         before_s = time_s;
         if (!by_number || list->pair[i].number == number)
-            list->pair[i++].time_s = time_s;
+            set_time(&list->pair[i++], eye, time_s);
     }
     return 0;
 }
 
-/* Line i of times.txt is the time of pair i; more lines than pairs are fine. NOT_FOUND. */
-static int read_file(const char *directory, const char *name, struct plx_pair_list *list, struct plx_error_message *message)
+/* Line i of times.txt is the time of pair i, or of its picture of EYE; more lines than pairs are fine. NOT_FOUND. */
+static int read_file(const char *directory, const char *name, enum plx_eye eye, struct plx_pair_list *list,
+                     struct plx_error_message *message)
 {
     char *path = plx_layout_path(directory, "", name);
     FILE *file;
     int result = path ? plx_file_open(path, &file, message) : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
     if (result == 0) {
         list->timed = true;
-        result = read_lines(file, path, list, message);
+        result = read_lines(file, path, eye, list, message);
         fclose(file);
     }
     free(path);
@@ -286,9 +333,12 @@ static int read_file(const char *directory, const char *name, struct plx_pair_li
 static int read_times(const char *directory, const struct plx_layout *layout, struct plx_pair_list *list,
                       struct plx_error_message *message)
 {
-    int result = read_file(directory, "times.txt", list, message);
-    if (result == PLX_ERR_NOT_FOUND && layout->times)
-        result = read_file(directory, layout->times, list, message);
+    int result = read_file(directory, "times.txt", PLX_LEFT, list, message);
+    if (result == PLX_ERR_NOT_FOUND && layout->times[PLX_LEFT]) {
+        result = read_file(directory, layout->times[PLX_LEFT], PLX_LEFT, list, message);
+        if (result == 0)
+            result = read_file(directory, layout->times[PLX_RIGHT], PLX_RIGHT, list, message);
+    }
     return result == PLX_ERR_NOT_FOUND ? 0 : result; /* the recording has no times, or has them in its names */
 }
 

@@ -16,15 +16,15 @@
 const char *const plx_layout_eye[PLX_EYES] = {"left", "right"};
 
 static const struct plx_layout layouts[] = {
-    {{"image_0", "image_1"}, 0, NULL, false},
-    {{"image_2", "image_3"}, 2, NULL, false},
+    {{"image_0", "image_1"}, 0, {NULL, NULL}, false},
+    {{"image_2", "image_3"}, 2, {NULL, NULL}, false},
     /* KITTI's raw recordings, which have all four cameras */
-    {{"image_00/data", "image_01/data"}, 0, "image_00/timestamps.txt", false},
-    {{"image_02/data", "image_03/data"}, 2, "image_02/timestamps.txt", true},
-    {{"cam0/data", "cam1/data"}, 0, NULL, false}, /* EuRoC, inside of mav0 or above it */
-    {{"mav0/cam0/data", "mav0/cam1/data"}, 0, NULL, false},
-    {{"left", "right"}, 0, NULL, false},
-    {{"", ""}, 0, NULL, false},
+    {{"image_00/data", "image_01/data"}, 0, {"image_00/timestamps.txt", "image_01/timestamps.txt"}, false},
+    {{"image_02/data", "image_03/data"}, 2, {"image_02/timestamps.txt", "image_03/timestamps.txt"}, true},
+    {{"cam0/data", "cam1/data"}, 0, {NULL, NULL}, false}, /* EuRoC, inside of mav0 or above it */
+    {{"mav0/cam0/data", "mav0/cam1/data"}, 0, {NULL, NULL}, false},
+    {{"left", "right"}, 0, {NULL, NULL}, false},
+    {{"", ""}, 0, {NULL, NULL}, false},
 };
 
 bool plx_layout_is_picture(const char *name)

@@ -12,7 +12,7 @@
 struct plx_layout {
     const char *folder[PLX_EYES]; /* "": the pictures are in the directory itself, and their names tell the eye */
     int first_projection;         /* the matrix of the left eye in calib.txt: 0, or 2 for KITTI's colour cameras */
-    const char *times;            /* what has the times where there is no times.txt; NULL: nothing */
+    const char *times[PLX_EYES];  /* what has the times where there is no times.txt; NULL: nothing */
     bool in_colour;               /* the pairs of the layout before, in colour: both may be there */
 };
 

@@ -46,6 +46,8 @@ struct plx_bag {
     struct plx_bag_files files;
     struct eye eye[PLX_EYES];
     int (*pair)[PLX_EYES]; /* [info.count] indices of pictures */
+    bool unsynchronized;   /* as in the options */
+    bool by_stamp;         /* times are stamps, see choose_times */
     struct plx_bag_info info;
     struct plx_mcap_reader *reader; /* of file FILE, behind the first position[eye] pictures of each eye */
     int file, position[PLX_EYES];
@@ -262,6 +264,7 @@ static int choose_times(struct plx_bag *bag, struct plx_error_message *message)
         step_ns = stamp_step_ns;
     }
     const bool use_stamps = stamps_advance && !(apart && logs_advance), use_logs = !use_stamps && logs_advance;
+    bag->by_stamp = use_stamps;
     for (int i = 0; i < PLX_EYES; i++)
         for (int k = 0; k < bag->eye[i].count; k++) {
             struct picture *picture = &bag->eye[i].picture[k];
@@ -297,7 +300,8 @@ static bool is_later(const struct plx_bag *bag, const struct picture *left)
     return bag->info.count == 0 || left->time_ns > plx_bag_time_ns(bag, bag->info.count - 1);
 }
 
-/* Joins pictures of both eyes whose times differ by up to a quarter of the period, in the order of their times. */
+/* Joins pictures of both eyes whose times differ by up to a quarter of the period, or half of it, in the order of their times.
+ */
 static int join(struct plx_bag *bag, struct plx_error_message *message)
 {
     const struct eye *left = &bag->eye[PLX_LEFT], *right = &bag->eye[PLX_RIGHT];
@@ -307,7 +311,7 @@ static int join(struct plx_bag *bag, struct plx_error_message *message)
     const int result = find_step(bag, left, BY_TIME, &step_ns, &span_ns, message);
     if (result < 0)
         return result;
-    const int64_t tolerance_ns = step_ns / 4;
+    const int64_t tolerance_ns = step_ns / (bag->unsynchronized && bag->by_stamp ? 2 : 4);
     bag->pair = malloc((size_t)left->count * sizeof *bag->pair);
     if (!bag->pair)
         return out_of_memory(bag, message);
@@ -425,8 +429,10 @@ static int find_pictures(struct plx_bag *bag, const struct plx_bag_options *opti
 int plx_bag_open(const struct plx_bag_options *options, struct plx_bag **ret_bag, struct plx_error_message *message)
 {
     struct plx_bag *bag = calloc(1, sizeof *bag);
-    if (bag)
+    if (bag) {
         bag->path = strdup(options->path);
+        bag->unsynchronized = options->unsynchronized;
+    }
     int result = bag && bag->path ? 0 : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", options->path);
     if (result == 0)
         result = plx_bag_files_find(options->path, &bag->files, message);
@@ -468,6 +474,11 @@ const struct plx_bag_info *plx_bag_info(const struct plx_bag *bag)
 int64_t plx_bag_time_ns(const struct plx_bag *bag, int k)
 {
     return bag->eye[PLX_LEFT].picture[bag->pair[k][PLX_LEFT]].time_ns;
+}
+
+int64_t plx_bag_skew_ns(const struct plx_bag *bag, int k)
+{
+    return bag->by_stamp ? bag->eye[PLX_RIGHT].picture[bag->pair[k][PLX_RIGHT]].time_ns - plx_bag_time_ns(bag, k) : 0;
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */

@@ -2,7 +2,8 @@
 /*
  * The stereo pairs of an MCAP file, or of a folder of them: sensor_msgs/Image and CameraInfo of ROS 2, as `parallax record` and
  * rosbag2 write them. Left and right picture of a pair have the same time, or ones that differ by at most a quarter of the
- * frame period. A file that was cut off gives the pairs of its whole chunks. For one thread at a time.
+ * frame period, or by half of it if the caller judges that. A file that was cut off gives the pairs of its whole chunks. For
+ * one thread at a time.
  */
 #ifndef PLX_DRIVERS_MCAP_BAG_H
 #define PLX_DRIVERS_MCAP_BAG_H
@@ -18,6 +19,7 @@ struct plx_bag;
 struct plx_bag_options {
     const char *path;
     const char *topic[PLX_EYES]; /* of the pictures; "" = those of `parallax record` */
+    bool unsynchronized;         /* pairs up to half a period apart too, for a caller that looks at plx_bag_skew_ns */
 };
 
 struct plx_bag_info {
@@ -38,6 +40,9 @@ const struct plx_bag_info *plx_bag_info(const struct plx_bag *bag);
 /* Time of pair K, 0 .. count - 1, later than that of the pair before: the left picture's stamp, nanoseconds since 1970. Where
  * the stamps do not advance as time does, when it was recorded. */
 int64_t plx_bag_time_ns(const struct plx_bag *bag, int k);
+
+/* Right minus left stamp of pair K. 0 where the stamps do not count: times of recording tell nothing of the exposures. */
+int64_t plx_bag_skew_ns(const struct plx_bag *bag, int k);
 
 /* From camera_info beside the pictures' topics, judged only now. NOT_FOUND: there is none for both eyes. Others: it is none of
  * a stereo camera with such pictures. */

@@ -3,6 +3,8 @@
  * are lost. */
 #include "drivers/replay/replay.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,7 @@ struct replay {
     bool loop;
     double period_s; /* between pairs without times, and from the last pair to the first */
     enum plx_type type;
+    int bits; /* of a sample in the files */
     size_t pitch;
     char path[];
 };
@@ -38,11 +41,17 @@ static struct replay *replay_of(struct plx_source *source)
     return (struct replay *)source;
 }
 
+/* Whether capture times are those of the recording: at a fixed rate they are made. */
+static bool has_times(const struct replay *self)
+{
+    return self->list.timed && self->timing != PLX_TIMING_FIXED;
+}
+
 /* The time of pair K of an endless replay, seconds after the first. */
 static double due_s(const struct replay *self, uint64_t k)
 {
     const struct plx_pair_list *list = &self->list;
-    if (!list->timed || self->timing == PLX_TIMING_FIXED)
+    if (!has_times(self))
         return (double)k * self->period_s;
     const uint64_t count = (uint64_t)list->count;
     const double first_s = list->pair[0].time_s, span_s = list->pair[count - 1].time_s - first_s;
@@ -54,22 +63,69 @@ static struct plx_image view(const struct replay *self, void *data)
     return (struct plx_image){data, self->queued.base.width, self->queued.base.height, self->pitch, self->type};
 }
 
-static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_error_message *message)
+/* The bits that the largest sample of IMAGE, U16, needs. */
+static int count_bits(const struct plx_image *image)
 {
-    const struct plx_image image[PLX_EYES] = {view(self, data[PLX_LEFT]), view(self, data[PLX_RIGHT])};
+    unsigned all = 0;
+    int bits = 0;
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++)
+            all |= ((const uint16_t *)plx_row(image, y))[x];
+    while (all >> bits)
+        bits++;
+    return bits;
+}
+
+/* Moves the samples of IMAGE, U16, to the high bits of their words. */
+static int widen(const struct replay *self, const struct plx_image *image, int k, struct plx_error_message *message)
+{
+    const int bits = count_bits(image);
+    if (bits > self->bits)
+        return plx_fail(message, PLX_ERR_RANGE,
+                        "%s: a picture of pair %d has samples of %d bits, and source.bits is %d; set it to the "
+                        "bits of the camera, or 16",
+                        self->path, k + 1, bits, self->bits);
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++) {
+            uint16_t *sample = (uint16_t *)plx_row(image, y) + x;
+            *sample = (uint16_t)(*sample << (16 - self->bits));
+        }
+    return 0;
+}
+
+/* Reads pair K as the files have it. */
+static int read_pair(const struct replay *self, int k, const struct plx_image image[PLX_EYES],
+                     struct plx_error_message *message)
+{
     int result = self->bag ? plx_bag_read(self->bag, k, image, message) : 0;
     for (int eye = 0; eye < PLX_EYES && result == 0 && !self->bag; eye++)
         result = plx_picture_read_into(self->list.pair[k].path[eye], &image[eye], message);
     return result;
 }
 
+static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_error_message *message)
+{
+    const struct plx_image image[PLX_EYES] = {view(self, data[PLX_LEFT]), view(self, data[PLX_RIGHT])};
+    int result = read_pair(self, k, image, message);
+    for (int eye = 0; eye < PLX_EYES && result == 0 && self->bits < 16; eye++)
+        result = widen(self, &image[eye], k, message);
+    return result;
+}
+
+/* Right minus left capture time of pair K. */
+static int64_t skew_ns(const struct replay *self, uint64_t k)
+{
+    return has_times(self) ? self->list.pair[k % (uint64_t)self->list.count].skew_ns : 0;
+}
+
+/* CAPTURE_NS: the left eye's. */
 static void publish(const struct replay *self, int number, void *const data[PLX_EYES], uint64_t k, int64_t capture_ns)
 {
     const double file_s = self->list.pair[k % (uint64_t)self->list.count].time_s;
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_image image = view(self, data[eye]);
         const struct plx_capture capture = {
-            .capture_ns = capture_ns,
+            .capture_ns = capture_ns + (eye == PLX_RIGHT ? skew_ns(self, k) : 0),
             .clock_offset_ns = capture_ns - (int64_t)(file_s * PLX_NS_PER_S),
             .clock = PLX_CLOCK_FILE,
             .sequence = (uint32_t)k,
@@ -90,14 +146,15 @@ static int make(struct plx_queued_source *queued, struct plx_error_message *mess
                (self->loop || k + 1 < count))
             k++; /* too late for this pair */
         void *data[PLX_EYES];
-        int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S);
+        const int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S), skew = skew_ns(self, k);
+        const int64_t due_ns = capture_ns + (skew > 0 ? skew : 0); /* a picture does not come before it was captured */
         int number = plx_pair_queue_begin_pair(self->queued.queue, data);
         if (number >= 0) {
             int result = decode(self, (int)(k % count), data, message);
             if (result < 0)
                 return result;
         }
-        if (number == PLX_PAIR_QUEUE_STOPPED || (real_time && !plx_pair_queue_sleep_until(self->queued.queue, capture_ns)))
+        if (number == PLX_PAIR_QUEUE_STOPPED || (real_time && !plx_pair_queue_sleep_until(self->queued.queue, due_ns)))
             return PLX_ERR_LOST;
         if (number >= 0)
             publish(self, number, data, k, capture_ns);
@@ -210,7 +267,59 @@ static int find_rate(struct replay *self, double rate_hz, struct plx_error_messa
     self->period_s = 1.0 / (fixed ? rate_hz : UNTIMED_RATE_HZ);
     int result = !fixed && list->timed && list->count > 1 ? find_period(list, &self->period_s, message) : 0;
     self->queued.base.rate_hz = self->timing == PLX_TIMING_MAXIMUM ? 0.0 : 1.0 / self->period_s;
+    self->queued.base.recorded_hz = 1.0 / self->period_s;
     return result;
+}
+
+/* Adds a sentence to the source's note. */
+__attribute__((format(printf, 2, 3))) static void add_note(struct replay *self, const char *format, ...)
+{
+    char *text = self->queued.base.note.text;
+    const size_t bytes = sizeof self->queued.base.note.text;
+    va_list args;
+    if (*text)
+        strncat(text, "; ", bytes - strlen(text) - 1);
+    va_start(args, format);
+    vsnprintf(text + strlen(text), bytes - strlen(text), format, args);
+    va_end(args);
+}
+
+/* Notes samples that use the low bits of their words only: such pictures look dark. Damage is said when the pair is played. */
+static void note_bits(struct replay *self)
+{
+    const size_t bytes = self->pitch * (size_t)self->queued.base.height;
+    uint8_t *data = malloc(2 * bytes);
+    struct plx_error_message unused;
+    if (!data)
+        return;
+    const struct plx_image image[PLX_EYES] = {view(self, data), view(self, data + bytes)};
+    if (read_pair(self, 0, image, &unused) == 0) {
+        const int left = count_bits(&image[PLX_LEFT]), right = count_bits(&image[PLX_RIGHT]),
+                  bits = left > right ? left : right;
+        if (bits > 8 && bits < 16)
+            add_note(
+                self,
+                "%s: the first pair uses %d of 16 bits, so pictures look dark; set source.bits: %d, or the bits of a sample "
+                "of the camera, or bring the samples to the high bits",
+                self->path, bits, bits);
+    }
+    free(data);
+}
+
+/* Notes how many pairs will count as desync, and why. */
+static void note_skew(struct replay *self)
+{
+    const int64_t most_ns = (int64_t)(self->period_s / 4 * PLX_NS_PER_S);
+    int apart = 0;
+    for (int k = 0; k < self->list.count; k++)
+        apart += llabs(skew_ns(self, (uint64_t)k)) > most_ns;
+    if (apart > 0)
+        add_note(
+            self,
+            "%s: left and right are more than %.1f ms apart, a quarter of the period, in %d of %d pairs, which count as "
+            "desync: the cameras were not synchronized; source.pair_tolerance_ms: %.0f joins them, source.replay_rate: fixed "
+            "plays them without their times",
+            self->path, (double)most_ns / PLX_NS_PER_MS, apart, self->list.count, ceil(2 * (double)most_ns / PLX_NS_PER_MS));
 }
 
 static int open_folder(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
@@ -221,7 +330,8 @@ static int open_folder(struct replay *self, const struct plx_replay_options *opt
 
 static int open_bag(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
 {
-    const struct plx_bag_options bag = {options->path, {options->topic[PLX_LEFT], options->topic[PLX_RIGHT]}};
+    const struct plx_bag_options bag = {
+        .path = options->path, .topic = {options->topic[PLX_LEFT], options->topic[PLX_RIGHT]}, .unsynchronized = true};
     int result = plx_bag_open(&bag, &self->bag, message);
     if (result < 0)
         return result;
@@ -231,10 +341,22 @@ static int open_bag(struct replay *self, const struct plx_replay_options *option
     if (!self->list.pair)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", self->path);
     self->list.count = info->count;
-    for (int k = 0; k < info->count; k++)
+    for (int k = 0; k < info->count; k++) {
         self->list.pair[k].time_s = (double)plx_bag_time_ns(self->bag, k) / PLX_NS_PER_S;
+        self->list.pair[k].skew_ns = plx_bag_skew_ns(self->bag, k);
+    }
     set_size(self, info->width, info->height, info->type);
     return 0;
+}
+
+static int open_pictures(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
+{
+    const int result =
+        plx_bag_files_exist(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
+    if (result == 0 && self->type != PLX_U16 && self->bits != 16)
+        return plx_fail(message, PLX_ERR_RANGE, "%s: source.bits is %d, and the pictures have 8 bits; expected 16, the default",
+                        self->path, self->bits);
+    return result;
 }
 
 int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options *options, struct plx_source **ret_source,
@@ -252,14 +374,18 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     self->queued.make = make;
     self->timing = options->timing;
     self->loop = options->loop;
+    self->bits = options->bits > 0 ? options->bits : 16;
 
-    int result = plx_bag_files_exist(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
+    int result = open_pictures(self, options, message);
     if (result < 0)
         goto fail;
     self->queued.base.note = self->list.note;
     result = find_rate(self, options->rate_hz, message);
     if (result < 0)
         goto fail;
+    if (self->type == PLX_U16 && self->bits == 16)
+        note_bits(self);
+    note_skew(self);
     result =
         plx_pair_queue_create(stages, self->timing == PLX_TIMING_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,
                               PLX_SOURCE_MIN_PAIRS + 2, self->pitch * (size_t)self->queued.base.height, &self->queued.queue);

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     struct plx_bag *bag;
     if (argc != 4)
         return 64;
-    const struct plx_bag_options options = {argv[1], {argv[2], argv[3]}};
+    const struct plx_bag_options options = {.path = argv[1], .topic = {argv[2], argv[3]}};
     if (plx_bag_open(&options, &bag, &message) < 0) {
         fprintf(stderr, "%s\n", message.text);
         return 1;

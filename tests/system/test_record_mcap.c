@@ -320,7 +320,7 @@ static int recorded_disparities(const char *name, uint16_t (*ret)[HEIGHT][WIDTH]
 /* The pictures show the corrections of the service that recorded them: no replay corrects them again. */
 static void assert_is_corrected(const char *name)
 {
-    const struct plx_bag_options options = {path_of(name), {"", ""}};
+    const struct plx_bag_options options = {.path = path_of(name), .topic = {"", ""}};
     struct plx_stereo_calibration calibration;
     struct plx_error_message error;
     struct plx_bag *bag;

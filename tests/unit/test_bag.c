@@ -96,7 +96,7 @@ static void finish(void)
 
 static struct plx_bag *opened(const char *left, const char *right)
 {
-    const struct plx_bag_options options = {path, {left, right}};
+    const struct plx_bag_options options = {.path = path, .topic = {left, right}};
     struct plx_error_message message;
     struct plx_bag *result;
     if (plx_bag_open(&options, &result, &message) < 0)
@@ -106,7 +106,7 @@ static struct plx_bag *opened(const char *left, const char *right)
 
 static void refused(const char *left, const char *right, int error, const char *said)
 {
-    const struct plx_bag_options options = {path, {left, right}};
+    const struct plx_bag_options options = {.path = path, .topic = {left, right}};
     struct plx_error_message message = {""};
     struct plx_bag *result;
     const int got = plx_bag_open(&options, &result, &message);
@@ -428,6 +428,31 @@ static void a_calibration_that_is_none_is_said_when_asked_for(void **state)
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
+/* Eyes 15 ms apart, at 20 pairs a second: pairs only for who looks at the skew. */
+static void each_eye_keeps_its_stamp(void **state)
+{
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        struct plx_bag_options options = {.path = path, .topic = {"/left/image_rect", "/right/image_rect"}};
+        struct plx_error_message message;
+        struct plx_bag *pairs;
+        begin(options.topic[PLX_LEFT], options.topic[PLX_RIGHT]);
+        for (int k = 0; k < 5; k++) {
+            put_grey(PLX_LEFT, 1000 + k * 50, (uint8_t)k);
+            put_grey(PLX_RIGHT, 1000 + k * 50 + sign * 15, (uint8_t)(100 + k));
+        }
+        finish();
+        refused(options.topic[PLX_LEFT], options.topic[PLX_RIGHT], PLX_ERR_NOT_FOUND, "has about the same stamp");
+        options.unsynchronized = true;
+        if (plx_bag_open(&options, &pairs, &message) < 0)
+            fail_msg("%s", message.text);
+        assert_int_equal(plx_bag_info(pairs)->count, 5);
+        for (int k = 0; k < 5; k++)
+            assert_int_equal(plx_bag_skew_ns(pairs, k), sign * 15 * MS);
+        plx_bag_close(pairs);
+    }
+}
+
 /* Stamps and times of recording of 5 pairs; what the pairs' times then are, and what is said. */
 static void times_that_do_not_advance(void **state)
 {
@@ -523,7 +548,7 @@ static void a_folder_of_files_is_one_recording(void **state)
         close(open(path, O_CREAT | O_WRONLY, 0600));
     }
     assert_true(plx_bag_files_exist(folder));
-    const struct plx_bag_options options = {folder, {"", ""}};
+    const struct plx_bag_options options = {.path = folder, .topic = {"", ""}};
     struct plx_error_message message;
     struct plx_bag *pairs;
     assert_int_equal(plx_bag_open(&options, &pairs, &message), 0);
@@ -595,7 +620,7 @@ static void cut_off_anywhere(void **state)
     const size_t bytes = fread(whole, 1, sizeof whole, file);
     fclose(file);
     for (size_t cut = PLX_MCAP_MAGIC_BYTES; cut <= bytes; cut += 7) {
-        const struct plx_bag_options options = {path, {"", ""}};
+        const struct plx_bag_options options = {.path = path, .topic = {"", ""}};
         struct plx_error_message message = {""};
         struct plx_bag *pairs;
         file = fopen(path, "wb");
@@ -647,6 +672,7 @@ int main(void)
         cmocka_unit_test(camera_info_of_one_eye_is_named),
         cmocka_unit_test(calibration_of_a_part_of_the_picture),
         cmocka_unit_test(a_calibration_that_is_none_is_said_when_asked_for),
+        cmocka_unit_test(each_eye_keeps_its_stamp),
         cmocka_unit_test(times_that_do_not_advance),
         cmocka_unit_test(other_recordings_are_named),
         cmocka_unit_test(a_folder_of_files_is_one_recording),

@@ -208,6 +208,49 @@ static void it_finds_the_camera_by_tags(void **state)
     assert_finds_the_camera(path_of("tags"), "--tags", "4x3", "0.05", "14 of 14 pairs");
 }
 
+/* Another grid, whose numbers go on where those of the first one end, and one that begins in the middle of a row. */
+static void it_finds_the_camera_by_tags_that_begin_anywhere(void **state)
+{
+    (void)state;
+    static const int firsts[] = {12, 41};
+    for (int i = 0; i < 2; i++) {
+        const struct recording recording = {
+            .name = i == 0 ? "second" : "later", .board = TAGS(4, 3, 0.05, 0.015), .pairs = PAIRS, .tilt = 0.7};
+        board_first_tag = firsts[i];
+        draw_recording(&recording);
+        board_first_tag = 0;
+        assert_finds_the_camera(path_of(recording.name), "--tags", "4x3", "0.05", "14 of 14 pairs");
+    }
+}
+
+/* What is asked for otherwise than the recording "tags" shows it, and a board that is not read. */
+static void what_the_pictures_show_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *folder, *argument[6], *said;
+    } cases[] = {
+        {"tags", {"--tags", "3x4", "--square", "0.05"}, "tags with the numbers 0 to 11 in rows of 4: is it --tags 4x3"},
+        {"tags", {"--board", "9x6", "--square", "0.05"}, "tags with the numbers 0 to 11 in rows of 4: is it --tags 4x3"},
+        {"tags", {"--tags", "4x3", "--square", "0.05", "--gap", "0.3"}, "is it --gap 0.015? Both are metres"},
+        {"charuco", {"--board", "10x7", "--square", "0.03"}, "they show a ChArUco board"},
+        {"charuco", {"--tags", "4x3", "--square", "0.03"}, "they show a ChArUco board"},
+    };
+    const struct recording charuco = {.name = "charuco", .board = CHESS(9, 6, 0.03), .pairs = 4, .tilt = 0.4};
+    board_is_charuco = true;
+    draw_recording(&charuco);
+    board_is_charuco = false;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *arguments[COMMAND_ARGS] = {"calibrate", path_of(cases[i].folder)};
+        struct command command;
+        memcpy(arguments + 2, cases[i].argument, sizeof cases[i].argument);
+        command_run(&command, arguments);
+        if (!strstr(command.err, cases[i].said) || command.code != PLX_EXIT_DATA)
+            fail_msg("exit %d: %s", command.code, command.err);
+        command_free(&command);
+    }
+}
+
 static void tags_tell_a_camera_that_is_upside_down(void **state)
 {
     (void)state;
@@ -312,7 +355,12 @@ static void what_is_wrong_is_said(void **state)
         {{"--square", "0.03", "--board", "9x6", "--tags", "6x6"}, "exclude each other", PLX_EXIT_USAGE},
         {{"--square", "0.03", "--board", "9x6", "--gap", "0.1"}, "--gap is for --tags", PLX_EXIT_USAGE},
         {{"--square", "0.03", "--board", "9x6", "--model", "thin"}, "--model: \"thin\"", PLX_EXIT_USAGE},
-        {{"--square", "0.03", "--board", "10x7"}, "they show a board of 9 x 6 inner corners", PLX_EXIT_DATA},
+        {{"--square", "0.03", "--board", "10x7"},
+         "they show a chessboard of 9 x 6 inner corners: is it --board 9x6?",
+         PLX_EXIT_DATA},
+        {{"--square", "0.03", "--tags", "6x6"},
+         "they show a chessboard of 9 x 6 inner corners: is it --board 9x6?",
+         PLX_EXIT_DATA},
         {{"--square", "0.03", "--board", "9x6", "--output", "/nowhere/at/all.yaml"},
          "/nowhere/at/all.yaml: cannot be written",
          0},
@@ -331,9 +379,14 @@ static void what_is_wrong_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_finds_the_camera),         cmocka_unit_test(it_finds_the_camera_by_a_square_board),
-        cmocka_unit_test(it_finds_the_camera_by_tags), cmocka_unit_test(tags_tell_a_camera_that_is_upside_down),
-        cmocka_unit_test(a_bad_recording_is_refused),  cmocka_unit_test(pairs_that_are_held_out_judge_it),
+        cmocka_unit_test(it_finds_the_camera),
+        cmocka_unit_test(it_finds_the_camera_by_a_square_board),
+        cmocka_unit_test(it_finds_the_camera_by_tags),
+        cmocka_unit_test(it_finds_the_camera_by_tags_that_begin_anywhere),
+        cmocka_unit_test(what_the_pictures_show_is_said),
+        cmocka_unit_test(tags_tell_a_camera_that_is_upside_down),
+        cmocka_unit_test(a_bad_recording_is_refused),
+        cmocka_unit_test(pairs_that_are_held_out_judge_it),
         cmocka_unit_test(what_is_wrong_is_said),
     };
     return cmocka_run_group_tests(tests, draw, remove_all);

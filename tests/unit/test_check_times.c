@@ -21,7 +21,7 @@
 #define WALL_M 3.5 /* ahead, behind the zone */
 #define RATE_HZ 30
 #define TRIP 2                                 /* frames of the zone of robot_watch */
-#define SETTLED 8                              /* good frames before the fault */
+#define SETTLED (PLX_FROZEN_CHECK_PAIRS + 1)   /* good frames before the fault: all checks have seen enough */
 #define ROWS_KNOWN (4 * PLX_ALIGNMENT_OFFSETS) /* the same where rows are to be off: its window is full then */
 #define MOUNT_KNOWN (2 * RATE_HZ + SETTLED)    /* the same where the camera is to be moved */
 

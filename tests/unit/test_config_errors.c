@@ -123,6 +123,8 @@ static const struct {
     /* out of range */
     {"threads: 257\n", PLX_ERR_RANGE, ":1:10: threads is \"257\"; expected a whole number from 0 to 256"},
     {"threads: 99999999999999999999\n", PLX_ERR_RANGE, ":1:10: threads is \"99999999999999999999\"; expected"},
+    {"source:\n  bits: 17\n", PLX_ERR_RANGE, ":2:9: source.bits is \"17\"; expected a whole number from 9 to 16"},
+    {"source: {bits: 8}\n", PLX_ERR_RANGE, ":1:16: source.bits is \"8\"; expected a whole number from 9 to 16"},
     {"match:\n  paths: 6\n", PLX_ERR_RANGE, ":2:10: match.paths is \"6\"; expected 4 or 8"},
     {"match: clasic\n", PLX_ERR_RANGE, ":1:8: match.preset is \"clasic\"; expected default or classic"},
     {"match: {disparities: 100}\n", PLX_ERR_RANGE, ":1:22: match.disparities is \"100\"; expected 64, 128 or 256"},

@@ -88,6 +88,44 @@ static void it_says_what_is_wrong(void **state)
     assert_int_equal(guide.boards.count, 2);
 }
 
+/* A guide that looks for ASKED and is shown HELD says WORDS. */
+static void assert_sees(const struct plx_board *asked, const struct plx_board *held, const char *words)
+{
+    static const struct plx_pose pose = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}, .translation = {-0.09, -0.06, 0.35}};
+    plx_guide_close(&guide);
+    assert_int_equal(plx_guide_open(&guide, asked, PLX_DISTORTION_PLUMB_BOB), 0);
+    draw_board(held, &pose);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(look(), PLX_GUIDE_NONE);
+    assert_advises(words);
+    assert_int_equal(guide.boards.count, 0);
+}
+
+/* Who asked for another board than the one in view is told which one that is. */
+static void it_says_what_other_board_is_there(void **state)
+{
+    (void)state;
+    static const struct plx_board nine = CHESS(9, 6, 0.02), ten = CHESS(10, 7, 0.02), grid = TAGS(4, 3, 0.04, 0.012),
+                                  swapped = TAGS(3, 4, 0.04, 0.012), wide = TAGS(4, 3, 0.04, 0.02);
+    assert_sees(&ten, &nine, "they show a chessboard of 9 x 6 inner corners: is it --board 9x6?");
+    assert_sees(&grid, &nine, "they show a chessboard of 9 x 6 inner corners: is it --board 9x6?");
+    assert_sees(&nine, &grid, "tags with the numbers 0 to 11 in rows of 4: is it --tags 4x3");
+    assert_sees(&swapped, &grid, "tags with the numbers 0 to 11 in rows of 4: is it --tags 4x3");
+    assert_sees(&wide, &grid, "0.30 of their side apart, and --gap and --square say 0.50: is it --gap 0.012?");
+    board_is_charuco = true;
+    assert_sees(&ten, &nine, "a ChArUco board");
+    assert_sees(&grid, &nine, "a ChArUco board");
+    board_is_charuco = false;
+    memset(pixels, 90, sizeof pixels);
+    plx_guide_close(&guide);
+    assert_int_equal(plx_guide_open(&guide, &nine, PLX_DISTORTION_PLUMB_BOB), 0);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(look(), PLX_GUIDE_NONE);
+    char advice[PLX_GUIDE_ADVICE];
+    plx_guide_advice(&guide, advice);
+    assert_string_equal(advice, "show the whole board to both cameras");
+}
+
 /* Means of nine pixels along rows, as a fast hand makes them. */
 static void what_is_blurred_is_not_kept(void **state)
 {
@@ -151,6 +189,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_says_what_is_wrong, begin_chess, end),
         cmocka_unit_test_setup_teardown(what_is_blurred_is_not_kept, begin_chess, end),
         cmocka_unit_test_setup_teardown(what_is_blurred_is_not_kept, begin_tags, end),
+        cmocka_unit_test_setup_teardown(it_says_what_other_board_is_there, begin_chess, end),
         cmocka_unit_test_setup_teardown(what_moves_is_not_kept, begin_chess, end),
         cmocka_unit_test_setup_teardown(who_obeys_gets_a_good_calibration, begin_chess, end),
         cmocka_unit_test_setup_teardown(who_obeys_gets_a_good_calibration, begin_tags, end),

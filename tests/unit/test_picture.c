@@ -11,6 +11,7 @@
 #include "core/geometry/alignment.h"
 #include "core/pipeline/picture_check.h"
 #include "cpu/cpu.h"
+#include "drivers/synthetic/scene.h"
 #include "drivers/synthetic/texture.h"
 #include "tests/cmocka.h"
 #include "tests/sanitizer.h"
@@ -192,6 +193,69 @@ static void a_picture_that_comes_again_is_frozen_at_once(void **state)
     assert_int_equal(look(), PLX_HEALTH_FROZEN);
 }
 
+/* A driver that hangs may hand out its last buffers in turn. */
+static void pictures_that_come_in_turn_are_frozen(void **state)
+{
+    (void)state;
+    static uint8_t kept[PLX_FROZEN_CHECK_PICTURES][PLX_EYES][HEIGHT][WIDTH];
+
+    for (int count = 2; count <= PLX_FROZEN_CHECK_PICTURES; count++) {
+        struct cameras cameras = steady_cameras();
+        settle(&cameras);
+        for (int i = 0; i < count; i++) {
+            assert_int_equal(take_and_look(&cameras), 0);
+            memcpy(kept[i], checks.picture, sizeof kept[i]);
+        }
+        for (int frame = 0; frame < 3 * count; frame++) {
+            memcpy(checks.picture, kept[frame % count], sizeof kept[0]);
+            assert_int_equal(look(), PLX_HEALTH_FROZEN);
+        }
+        assert_int_equal(take_and_look(&cameras), 0);
+    }
+}
+
+static void parts_that_come_in_turn_are_frozen_after_some_frames(void **state)
+{
+    (void)state;
+    static uint8_t kept[PLX_FROZEN_CHECK_PICTURES][HEIGHT][WIDTH];
+
+    for (int count = 2; count <= PLX_FROZEN_CHECK_PICTURES; count++) {
+        struct cameras cameras = steady_cameras();
+        settle(&cameras);
+        for (int i = 0; i < count; i++) {
+            assert_int_equal(take_and_look(&cameras), 0);
+            memcpy(kept[i], checks.picture[PLX_LEFT], sizeof kept[i]);
+        }
+        for (int frame = 1; frame <= PLX_FROZEN_CHECK_REPEATS + 2; frame++) {
+            take(&cameras);
+            memcpy(checks.picture[PLX_LEFT][HEIGHT / 2], kept[(frame - 1) % count][HEIGHT / 2], sizeof kept[0] / 2);
+            assert_int_equal(look(), frame >= PLX_FROZEN_CHECK_REPEATS ? PLX_HEALTH_FROZEN : 0);
+        }
+        assert_int_equal(take_and_look(&cameras), 0);
+    }
+}
+
+/* A robot at rest: nothing but the noise differs between the pictures. */
+static void a_scene_at_rest_with_noise_is_not_frozen(void **state)
+{
+    (void)state;
+    struct plx_scene scene;
+    struct plx_scene_renderer *renderer;
+    plx_scene_demo(WIDTH, HEIGHT, scratch_seed(), &scene);
+    scene.noise = 1;
+    assert_int_equal(plx_scene_renderer_create(&scene, &renderer), 0);
+
+    for (uint32_t frame = 0; frame < 500; frame++) {
+        for (int eye = 0; eye < PLX_EYES; eye++) {
+            const struct plx_image image = {checks.picture[eye], WIDTH, HEIGHT, WIDTH, PLX_U8};
+            assert_int_equal(plx_scene_renderer_draw(renderer, 0, frame, (enum plx_eye)eye, 10000, 1, &image), 0);
+        }
+        assert_int_equal(look() & PLX_HEALTH_FROZEN, 0);
+    }
+    assert_int_equal(look() & PLX_HEALTH_FROZEN, PLX_HEALTH_FROZEN); /* its pictures were judged */
+    plx_scene_renderer_destroy(renderer);
+}
+
 /* A transfer that stops half way leaves the rows below as they were; a stuck tile is the smallest part that counts. */
 static void a_part_that_comes_again_is_frozen_after_some_frames(void **state)
 {
@@ -333,13 +397,11 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(good_noisy_pictures_raise_no_flag),
-        TEST(a_picture_that_comes_again_is_frozen_at_once),
-        TEST(a_part_that_comes_again_is_frozen_after_some_frames),
-        TEST(light_faults_are_flagged_when_they_last),
-        TEST(blackness_is_dark_and_not_frozen),
-        TEST(rows_that_are_off_by_two_are_flagged),
-        TEST(freeze_reads_every_format_at_odd_sizes),
+        TEST(good_noisy_pictures_raise_no_flag),          TEST(a_picture_that_comes_again_is_frozen_at_once),
+        TEST(pictures_that_come_in_turn_are_frozen),      TEST(parts_that_come_in_turn_are_frozen_after_some_frames),
+        TEST(a_scene_at_rest_with_noise_is_not_frozen),   TEST(a_part_that_comes_again_is_frozen_after_some_frames),
+        TEST(light_faults_are_flagged_when_they_last),    TEST(blackness_is_dark_and_not_frozen),
+        TEST(rows_that_are_off_by_two_are_flagged),       TEST(freeze_reads_every_format_at_odd_sizes),
         TEST(images_too_small_for_a_patch_are_let_alone),
     };
     const char *faults = getenv("PLX_FAULTS"); /* ./dev test faults */

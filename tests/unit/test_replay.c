@@ -4,6 +4,7 @@
 
 #include <turbojpeg.h>
 
+#include "core/pipeline/pairing.h"
 #include "tests/unit/replay_files.h"
 #include "tests/unit/slow_reader.h"
 
@@ -95,10 +96,91 @@ static void test_times_in_names(void **state)
         }
     }
     struct plx_source *source = opened(&options);
-    assert_non_null(strstr(source->note.text, "1 pictures have no counterpart of the same time"));
+    assert_non_null(strstr(source->note.text, "1 pictures have no counterpart of about the same time"));
     const int64_t first_ns = expect_pair(source, 0, 0), second_ns = expect_pair(source, 1, 2);
     assert_true(llabs(second_ns - first_ns - 100 * PLX_NS_PER_MS) < PLX_NS_PER_MS);
     expect_end(source);
+}
+
+/* Takes a pair, whose eyes are SKEW_NS apart, and gives it to PAIRING; returns its health flags. */
+static uint32_t pair_eyes(struct plx_source *source, struct plx_pairing *pairing, int64_t skew_ns, int64_t error_ns,
+                          uint32_t *ret_sequence)
+{
+    struct plx_capture eye[PLX_EYES] = {take(source), take(source)};
+    struct plx_pairing_result result;
+    uint32_t health = 0;
+    assert_non_null(eye[PLX_LEFT].raw[PLX_LEFT].data);
+    assert_non_null(eye[PLX_RIGHT].raw[PLX_RIGHT].data);
+    assert_int_equal(eye[PLX_LEFT].clock_offset_ns, eye[PLX_RIGHT].clock_offset_ns);
+    assert_true(llabs(eye[PLX_RIGHT].capture_ns - eye[PLX_LEFT].capture_ns - skew_ns) <= error_ns);
+    assert_true(source->rate_hz == 0 || eye[PLX_RIGHT].capture_ns <= plx_now_ns());
+    *ret_sequence = eye[PLX_LEFT].sequence;
+    for (int i = 0; i < PLX_EYES; i++) {
+        assert_int_equal(plx_pairing_push(pairing, &eye[i], &result), 0);
+        health |= result.health;
+    }
+    for (int i = 0; i < PLX_EYES; i++)
+        source->ops->release(source, &eye[i]);
+    return health;
+}
+
+/* Plays three pairs whose eyes are SKEW_NS apart, at 20 pairs a second: more than a quarter of a period is desync, except at a
+ * fixed rate, where the times do not count. */
+static void expect_skew(int64_t skew_ns, int64_t error_ns)
+{
+    static const enum plx_replay_timing timings[] = {PLX_TIMING_MAXIMUM, PLX_TIMING_RECORDED, PLX_TIMING_FIXED};
+    for (int i = 0; i < 3; i++) {
+        const struct plx_replay_options options = at(timings[i]);
+        const int64_t expected_ns = timings[i] == PLX_TIMING_FIXED ? 0 : skew_ns;
+        const bool is_apart = llabs(expected_ns) > 50 * PLX_NS_PER_MS / 4;
+        struct plx_source *source = opened(&options);
+        struct plx_pairing pairing;
+        uint32_t health = 0, sequence = 0;
+        plx_pairing_init(&pairing, plx_pairing_default_tolerance_ns(plx_source_capture_hz(source)));
+        assert_int_equal(strstr(source->note.text, "3 of 3 pairs, which count as desync") != NULL, is_apart);
+        while (sequence < 2) /* a slow machine may lose some where the replay is paced */
+            health |= pair_eyes(source, &pairing, expected_ns, error_ns, &sequence);
+        if (timings[i] == PLX_TIMING_MAXIMUM)
+            assert_int_equal(health, is_apart ? PLX_HEALTH_DESYNC : 0);
+        expect_end(source);
+    }
+}
+
+static void put_named_by_time(int eye, int k, int64_t skew_ns)
+{
+    char name[96];
+    snprintf(name, sizeof name, "cam%d/data/%lld.png", eye,
+             (long long)(1403636579763555584 + k * 50 * PLX_NS_PER_MS + eye * skew_ns));
+    put_picture(name, k, eye, WIDTH, HEIGHT);
+}
+
+static void test_each_eye_keeps_the_time_of_its_name(void **state)
+{
+    static const int64_t skew_ns[] = {15 * PLX_NS_PER_MS, -15 * PLX_NS_PER_MS, 2 * PLX_NS_PER_MS};
+    for (int i = 0; i < 3; i++) {
+        files_folder("cam0");
+        files_folder("cam1");
+        files_folder("cam0/data");
+        files_folder("cam1/data");
+        for (int k = 0; k < 6; k++)
+            put_named_by_time(k % 2, k / 2, skew_ns[i]);
+        expect_skew(skew_ns[i], 0);
+        files_end(state);
+        files_begin(state);
+    }
+}
+
+static void test_each_eye_keeps_its_time_of_day(void **state)
+{
+    (void)state;
+    files_folder("image_00");
+    files_folder("image_01");
+    put_sequence("image_00/data", "image_01/data", 3);
+    files_text("image_00/timestamps.txt", "2011-09-26 23:59:59.950\n2011-09-27 00:00:00.000\n2011-09-27 00:00:00.050\n");
+    files_text("image_01/timestamps.txt", "2011-09-26 23:59:59.965\n2011-09-27 00:00:00.015\n2011-09-27 00:00:00.065\n");
+    expect_skew(15 * PLX_NS_PER_MS, 1000);
+    files_text("image_01/timestamps.txt", "2011-09-26 23:59:59.965\nlater\n2011-09-27 00:00:00.065\n");
+    refused(PLX_ERR_FORMAT, "image_01/timestamps.txt:2", "expected a time");
 }
 
 /* KITTI's raw recordings: a line with date and time for each picture. */
@@ -219,6 +301,69 @@ static void test_sixteen_bits(void **state)
     expect_end(source);
 }
 
+/* A pair whose samples are SAMPLE, but for one of LAST. */
+static void put_deep(uint16_t sample, uint16_t last)
+{
+    uint16_t deep[HEIGHT][WIDTH];
+    for (int i = 0; i < HEIGHT * WIDTH; i++)
+        deep[i / WIDTH][i % WIDTH] = sample;
+    deep[HEIGHT - 1][WIDTH - 1] = last;
+    const struct plx_image image = {deep, WIDTH, HEIGHT, sizeof deep[0], PLX_U16};
+    files_folder("left");
+    files_folder("right");
+    assert_int_equal(plx_png_write(files_path("left/a.png"), &image, &message), 0);
+    assert_int_equal(plx_png_write(files_path("right/a.png"), &image, &message), 0);
+}
+
+static void test_ten_bits_of_sixteen(void **state)
+{
+    (void)state;
+    struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
+    struct plx_capture capture;
+    put_deep(512, 1023);
+    struct plx_source *source = opened(&options);
+    assert_non_null(strstr(source->note.text, "the first pair uses 10 of 16 bits"));
+    assert_non_null(strstr(source->note.text, "set source.bits: 10"));
+    source->ops->destroy(source);
+
+    options.bits = 10;
+    source = opened(&options);
+    assert_string_equal(source->note.text, "");
+    for (int eye = 0; eye < PLX_EYES; eye++) {
+        capture = take(source);
+        const struct plx_raw *raw = &capture.raw[eye];
+        const uint16_t *last = (const void *)((const uint8_t *)raw->data + (HEIGHT - 1) * raw->pitch);
+        assert_int_equal(raw->format, PLX_FORMAT_Y16);
+        assert_int_equal(((const uint16_t *)raw->data)[0], 512 << 6);
+        assert_int_equal(last[WIDTH - 1], 1023 << 6);
+        source->ops->release(source, &capture);
+    }
+    expect_end(source);
+
+    put_deep(512, 1024);
+    source = opened(&options);
+    assert_int_equal(source->ops->next(source, SOON, &capture), PLX_ERR_RANGE);
+    assert_non_null(strstr(source->message.text, "pair 1 has samples of 11 bits, and source.bits is 10"));
+    source->ops->destroy(source);
+
+    put_deep(512, 40000); /* 16 bits, and no more to say */
+    options.bits = 16;
+    source = opened(&options);
+    assert_string_equal(source->note.text, "");
+    source->ops->destroy(source);
+}
+
+static void test_bits_of_pictures_of_8_bits(void **state)
+{
+    (void)state;
+    struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
+    struct plx_source *source = NULL;
+    put_sequence("left", "right", 1);
+    options.bits = 10;
+    assert_int_equal(plx_replay_create(stages, &options, &source, &message), PLX_ERR_RANGE);
+    assert_non_null(strstr(message.text, "source.bits is 10, and the pictures have 8 bits"));
+}
+
 static void test_recorded_times_and_loop(void **state)
 {
     (void)state;
@@ -327,10 +472,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names_that_end_with_the_eye, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_times_in_names, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_times_of_day, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_each_eye_keeps_the_time_of_its_name, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_each_eye_keeps_its_time_of_day, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_times_by_number, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_jpeg, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_flat_files_in_natural_order, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_sixteen_bits, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_ten_bits_of_sixteen, files_begin, files_end),
+        cmocka_unit_test_setup_teardown(test_bits_of_pictures_of_8_bits, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_recorded_times_and_loop, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_fixed_rate, files_begin, files_end),
         cmocka_unit_test_setup_teardown(test_slow_reader, files_begin, files_end),

@@ -17,7 +17,7 @@ static const struct plx_camera camera = {WIDTH, HEIGHT, 520, 522, 315, 236, PLX_
 static const struct plx_board board = TAGS(4, 3, 0.05, 0.015);
 static uint8_t pixels[HEIGHT][WIDTH];
 static const struct plx_image picture = {pixels, WIDTH, HEIGHT, WIDTH, PLX_U8};
-static double corner[4 * 4 * 3][2];
+static double corner[4 * 6 * 6][2]; /* of the largest board that is looked for */
 static uint64_t seed = 5;
 static struct plx_tags *tags;
 
@@ -70,6 +70,7 @@ static void corners_are_found_under_their_numbers(void **state)
             board_render(&board, &pose, &camera, 3, &seed, &picture);
             if (plx_tags_find(tags, &picture, &board, corner) < 0)
                 continue;
+            assert_float_equal(plx_tags_seen(tags)->gap, 0.3, 0.03);
             for (int k = 0; k < plx_board_corners(&board); k++) {
                 if (!plx_board_is_found(corner[k]))
                     continue;
@@ -129,12 +130,66 @@ static void none_where_none_is(void **state)
     assert_int_equal(plx_tags_find(tags, &picture, &line, corners), PLX_ERR_NOT_FOUND);
 }
 
+/* The corners of a board whose numbers begin at FIRST; returns how many are where they belong, or an error. */
+static int find_from(int first, const struct plx_board *asked)
+{
+    const struct plx_pose pose = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}, .translation = {-0.125, -0.09, 0.4}};
+    int right = 0;
+    board_first_tag = first;
+    board_render(&board, &pose, &camera, 1, &seed, &picture);
+    board_first_tag = 0;
+    plx_tags_destroy(tags);
+    assert_int_equal(plx_tags_create(&tags), 0);
+    const int result = plx_tags_find(tags, &picture, asked, corner);
+    for (int k = 0; k < plx_board_corners(&board) && result == 0; k++)
+        right += plx_board_is_found(corner[k]) && error_of(&pose, k) < 1.5;
+    return result < 0 ? result : right;
+}
+
+static void numbers_may_begin_anywhere(void **state)
+{
+    (void)state;
+    static const int firsts[] = {0, 12, 3, 36, 41, 575};
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+        assert_int_equal(find_from(firsts[i], &board), plx_board_corners(&board));
+        assert_int_equal(plx_tags_seen(tags)->least, firsts[i]);
+        assert_int_equal(plx_tags_seen(tags)->most, firsts[i] + 11);
+    }
+}
+
+/* Sides that are swapped, and other sizes: the picture tells the rows that it shows. */
+static void another_arrangement_is_not_found_but_seen(void **state)
+{
+    (void)state;
+    static const struct plx_board others[] = {TAGS(3, 4, 0.05, 0.015), TAGS(6, 6, 0.05, 0.015), TAGS(2, 2, 0.05, 0.015)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(find_from(0, &others[i]), PLX_ERR_NOT_FOUND);
+        assert_int_equal(plx_tags_seen(tags)->columns, 4);
+        assert_int_equal(plx_tags_seen(tags)->most, 11);
+        assert_false(plx_tags_seen(tags)->is_charuco);
+    }
+}
+
+static void a_wrong_gap_is_not_found_but_measured(void **state)
+{
+    (void)state;
+    static const double gaps_m[] = {0.005, 0.022, 0.3};
+    for (size_t i = 0; i < sizeof gaps_m / sizeof *gaps_m; i++) {
+        const struct plx_board other = TAGS(4, 3, 0.05, gaps_m[i]);
+        assert_int_equal(find_from(0, &other), PLX_ERR_NOT_FOUND);
+        assert_float_equal(plx_tags_seen(tags)->gap, 0.3, 0.02);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(corners_are_found_under_their_numbers),
         cmocka_unit_test(hidden_tags_are_not_found),
         cmocka_unit_test(none_where_none_is),
+        cmocka_unit_test(numbers_may_begin_anywhere),
+        cmocka_unit_test(a_wrong_gap_is_not_found_but_measured),
+        cmocka_unit_test(another_arrangement_is_not_found_but_seen),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -6,7 +6,6 @@
 
 #include <parallax/error.h>
 
-#include "app/calibrate/chessboard.h"
 #include "app/cli/calibrate/install.h"
 #include "app/cli/calibrate/report.h"
 #include "app/cli/calibrate/request.h"
@@ -86,7 +85,7 @@ static int find_pairs(const char *path, const struct plx_calibrate_request *requ
     }
     if (!plx_bag_files_exist(path))
         return plx_pairs_find(path, ret_pairs, message);
-    const struct plx_bag_options bag = {path, {config.source.topic[PLX_LEFT], config.source.topic[PLX_RIGHT]}};
+    const struct plx_bag_options bag = {.path = path, .topic = {config.source.topic[PLX_LEFT], config.source.topic[PLX_RIGHT]}};
     return plx_pairs_bag(&bag, ret_pairs, message);
 }
 
@@ -96,16 +95,8 @@ struct search {
     int *number;                 /* of each board: its pair in the recording, from 1 */
     int looked, step;            /* pairs; from one to the next */
     int only[PLX_EYES], neither; /* pairs that one picture shows the board in, or none */
-    struct plx_board other;      /* one of another size that a pair shows; columns 0: none */
+    struct plx_sighting sighting;
 };
-
-/* Keeps the largest board of any size: one that is partly hidden looks like a smaller one. */
-static void measure(const struct plx_image *image, struct plx_board *largest)
-{
-    struct plx_board board;
-    if (plx_chessboard_measure(image, &board) == 0 && plx_board_corners(&board) > plx_board_corners(largest))
-        *largest = board.rows > board.columns ? (struct plx_board){.columns = board.rows, .rows = board.columns} : board;
-}
 
 /* Looks for the board in pair K. */
 static int look(struct search *search, const struct plx_pairs *pairs, int k, struct plx_error_message *message)
@@ -126,9 +117,9 @@ static int look(struct search *search, const struct plx_pairs *pairs, int k, str
         search->neither += !seen[PLX_LEFT] && !seen[PLX_RIGHT];
         search->only[PLX_LEFT] += seen[PLX_LEFT];
         search->only[PLX_RIGHT] += seen[PLX_RIGHT];
-        if (boards->board.kind == PLX_BOARD_CHESS && boards->count == 0)
-            measure(&image[PLX_LEFT], &search->other);
-        result = 0;
+        result = boards->count == 0 ? plx_sighting_look(&search->sighting, &image[PLX_LEFT]) : 0;
+        if (result < 0)
+            plx_fail(message, result, "%s", plx_strerror(result));
     } else {
         plx_fail(message, result, "%s: %s", pairs->item[k].left, why.text);
     }
@@ -172,15 +163,15 @@ static void left_out_text(const struct search *search, char *ret, size_t size)
 
 static int fail_too_few(const struct search *search, const struct plx_board *board, const char *path)
 {
-    char left_out[160], advice[160] = "";
+    char left_out[160], advice[PLX_SIGHTING_TEXT];
     left_out_text(search, left_out, sizeof left_out);
-    if (search->other.columns > 0)
-        snprintf(advice, sizeof advice, "; they show a board of %d x %d inner corners: is it --board %dx%d?",
-                 search->other.columns, search->other.rows, search->other.columns, search->other.rows);
-    else if (board->kind == PLX_BOARD_CHESS)
-        snprintf(advice, sizeof advice, "; does --board count the inner corners, one less than the squares?");
+    plx_boards_sighting_text(&search->boards, &search->sighting, advice);
+    if (*advice == '\0')
+        snprintf(advice, sizeof advice, "%s",
+                 board->kind == PLX_BOARD_TAGS ? "no grid of AprilTags 36h11 is seen: are tags 20 px wide, sharp and lit?"
+                                               : "does --board count the inner corners, one less than the squares?");
     return plx_exit_error(
-        PLX_CALIBRATE, PLX_EXIT_DATA, "%s: %d of %d pairs show the board in both pictures;%s; expected %d, and better 20%s",
+        PLX_CALIBRATE, PLX_EXIT_DATA, "%s: %d of %d pairs show the board in both pictures;%s; expected %d, and better 20; %s",
         path, search->boards.count, search->looked, *left_out ? left_out : " none is left out", PLX_RIG_MIN_PAIRS, advice);
 }
 
@@ -205,6 +196,7 @@ static int calibrate_recorded(const struct plx_calibrate_request *request, const
         exit_code = fail_too_few(&search, &request->board, path);
     else
         exit_code = plx_calibrate_finish(request, &search.boards, search.number, search.looked, left_out);
+    plx_sighting_close(&search.sighting);
     plx_boards_close(&search.boards);
     free(search.number);
     plx_pairs_destroy(&pairs);

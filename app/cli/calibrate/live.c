@@ -169,6 +169,15 @@ static int take_pairs(struct plx_connection *connection, void *context)
     return exit_code;
 }
 
+static int fail_too_few(const struct plx_guide *guide)
+{
+    char seen[PLX_SIGHTING_TEXT];
+    plx_boards_sighting_text(&guide->boards, &guide->sighting, seen);
+    const bool says = *seen && guide->boards.count == 0;
+    return plx_exit_error(PLX_CALIBRATE, PLX_EXIT_DATA, "%d pairs were taken; expected %d, and better %d%s%s",
+                          guide->boards.count, PLX_RIG_MIN_PAIRS, PLX_GUIDE_PAIRS, says ? "; " : "", says ? seen : "");
+}
+
 int plx_calibrate_live(const struct plx_calibrate_request *request)
 {
     struct live live = {.screen = isatty(STDOUT_FILENO) && !request->json, .said_pairs = -1};
@@ -178,8 +187,7 @@ int plx_calibrate_live(const struct plx_calibrate_request *request)
         return plx_exit_error(PLX_CALIBRATE, plx_exit_code(result), "%s", plx_strerror(result));
     int exit_code = plx_connection_run(PLX_CALIBRATE, request->socket, take_pairs, &live);
     if (exit_code == PLX_EXIT_OK && boards->count < PLX_RIG_MIN_PAIRS)
-        exit_code = plx_exit_error(PLX_CALIBRATE, PLX_EXIT_DATA, "%d pairs were taken; expected %d, and better %d",
-                                   boards->count, PLX_RIG_MIN_PAIRS, PLX_GUIDE_PAIRS);
+        exit_code = fail_too_few(&live.guide);
     else if (exit_code == PLX_EXIT_OK)
         exit_code = plx_calibrate_finish(request, boards, NULL, live.looked, "");
     plx_guide_close(&live.guide);

@@ -139,7 +139,8 @@ static int find_pairs(struct plx_run *run, const char *const word[PLX_MAX_WORDS]
     if (run->single)
         return plx_pairs_single(word[0], word[1], &run->pairs, message);
     if (plx_bag_files_exist(word[0])) {
-        const struct plx_bag_options bag = {word[0], {run->config.source.topic[PLX_LEFT], run->config.source.topic[PLX_RIGHT]}};
+        const struct plx_bag_options bag = {.path = word[0],
+                                            .topic = {run->config.source.topic[PLX_LEFT], run->config.source.topic[PLX_RIGHT]}};
         return plx_pairs_bag(&bag, &run->pairs, message);
     }
     run->directory = word[0];

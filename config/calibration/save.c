@@ -54,25 +54,32 @@ static void write_all(FILE *out, const struct plx_stereo_calibration *calibratio
     fprintf(out, "rectified_width: %d\nrectified_height: %d\n", calibration->rectified_width, calibration->rectified_height);
 }
 
-static int write_device(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
-{
-    FILE *out = fopen(path, "we");
-    if (!out)
-        return plx_fail(message, plx_error_of_errno(errno), "%s: cannot be written: %s", path, strerror(errno));
-    write_all(out, calibration);
-    const bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed)
-        return plx_fail(message, PLX_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    return 0;
-}
-
-int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
+int plx_calibration_write(FILE *out, const char *path, const struct plx_stereo_calibration *calibration,
+                          struct plx_error_message *message)
 {
     const struct plx_camera *left = &calibration->camera[PLX_LEFT], *right = &calibration->camera[PLX_RIGHT];
     if (left->width != right->width || left->height != right->height)
         return plx_fail(message, PLX_ERR_UNSUPPORTED,
                         "%s: the form has one size for both cameras, which are %d x %d and %d x %d", path, left->width,
                         left->height, right->width, right->height);
+    write_all(out, calibration);
+    return 0;
+}
+
+static int write_device(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
+{
+    FILE *out = fopen(path, "we");
+    if (!out)
+        return plx_fail(message, plx_error_of_errno(errno), "%s: cannot be written: %s", path, strerror(errno));
+    const int result = plx_calibration_write(out, path, calibration, message);
+    const bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed)
+        return plx_fail(message, PLX_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return result;
+}
+
+int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
+{
     struct plx_replacement replacement;
     struct stat like = {.st_mode = 0644, .st_uid = geteuid(), .st_gid = getegid()}, there;
     /* A device, such as /dev/stdout, is written, not replaced. Anything else is replaced: a link is not followed. */
@@ -80,9 +87,12 @@ int plx_calibration_save(const char *path, const struct plx_stereo_calibration *
         return write_device(path, calibration, message);
     if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
         like = there;
-    const int result = plx_replacement_begin(path, &replacement, message);
+    int result = plx_replacement_begin(path, &replacement, message);
     if (result < 0)
         return result;
-    write_all(replacement.file, calibration);
-    return plx_replacement_finish(&replacement, &like, message);
+    result = plx_calibration_write(replacement.file, path, calibration, message);
+    if (result == 0)
+        return plx_replacement_finish(&replacement, &like, message);
+    plx_replacement_cancel(&replacement);
+    return result;
 }

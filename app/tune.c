@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/tune.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "app/version.h"
+#include "config/replace.h"
 #include "config/yaml.h"
 #include "gpu/gpu.h"
 
@@ -30,36 +29,24 @@ static void describe(const struct plx_tune_conditions *conditions, char value[KE
              match->p2_scale > 0 && match->p2_min < match->p2 ? "varies" : "fixed");
 }
 
-/* The error of the last system call. */
-static int fail_to_write(struct plx_error_message *message, const char *path)
-{
-    const int error = errno;
-    return plx_fail(message, plx_error_of_errno(error), "%s: cannot write: %s", path, strerror(error));
-}
-
 int plx_tune_save(const char *path, const struct plx_tune_conditions *conditions, int schedule, double ms,
                   struct plx_error_message *message)
 {
-    char value[KEYS][VALUE_BYTES], temporary[PATH_MAX];
+    const struct stat like = {.st_mode = 0644, .st_uid = geteuid(), .st_gid = getegid()};
+    char value[KEYS][VALUE_BYTES];
+    struct plx_replacement replacement;
 
-    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
-        return plx_fail(message, PLX_ERR_RANGE, "%s: the path is too long; expected less than %d bytes", path, PATH_MAX);
     describe(conditions, value);
     snprintf(value[SCHEDULE], VALUE_BYTES, "%s", plx_gpu_schedule_name(schedule));
     snprintf(value[MS], VALUE_BYTES, "%.4f", ms);
-    FILE *file = fopen(temporary, "we");
-    if (!file)
-        return fail_to_write(message, temporary);
-    fputs("# The fastest GPU schedule on this machine, measured by `parallax tune`. You can delete this file.\n", file);
+    const int result = plx_replacement_begin(path, &replacement, message);
+    if (result < 0)
+        return result;
+    fputs("# The fastest GPU schedule on this machine, measured by `parallax tune`. You can delete this file.\n",
+          replacement.file);
     for (int i = 0; i < KEYS; i++)
-        fprintf(file, "%s: \"%s\"\n", key[i], value[i]);
-    bool whole = fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
-    whole = fclose(file) == 0 && whole;
-    if (whole && rename(temporary, path) == 0)
-        return 0;
-    int result = fail_to_write(message, path);
-    unlink(temporary);
-    return result;
+        fprintf(replacement.file, "%s: \"%s\"\n", key[i], value[i]);
+    return plx_replacement_finish(&replacement, &like, message);
 }
 
 static int schedule_named(const char *name)

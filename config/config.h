@@ -156,4 +156,8 @@ int plx_calibration_read_beside(const char *directory, const struct plx_calibrat
  * UNSUPPORTED: cameras of two sizes. */
 int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message);
 
+/* The same into OUT, whose errors are the caller's to see. PATH: for the message. UNSUPPORTED as above. */
+int plx_calibration_write(FILE *out, const char *path, const struct plx_stereo_calibration *calibration,
+                          struct plx_error_message *message);
+
 #endif

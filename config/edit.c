@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <parallax/error.h>
 
 #include "config/config.h"
 #include "config/file.h"
+#include "config/replace.h"
 #include "config/yaml.h"
 
 /* Where the character at LINE and COLUMN (from 1) begins in TEXT. */
@@ -51,22 +51,16 @@ static size_t end_of(const char *text, size_t at)
     return end;
 }
 
-static int write_edited(const char *path, const char *text, const char *key, const char *value,
-                        const struct plx_yaml_node *node, struct plx_error_message *message)
+static void write_edited(FILE *file, const char *text, const char *key, const char *value, const struct plx_yaml_node *node)
 {
     const size_t length = strlen(text), at = node ? offset_of(text, node->line, node->column) : length;
     const size_t end = node ? end_of(text, at) : at;
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return plx_fail(message, plx_error_of_errno(errno), "%s: %s", path, strerror(errno));
     fwrite(text, 1, at, file);
     if (node)
         fprintf(file, "\"%s\"", value);
     else
         fprintf(file, "%s%s: \"%s\"\n", length > 0 && text[length - 1] != '\n' ? "\n" : "", key, value);
     fwrite(text + end, 1, length - end, file);
-    const bool is_whole = !ferror(file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    return fclose(file) == 0 && is_whole ? 0 : plx_fail(message, PLX_ERR_IO, "%s: cannot write; is the disk full?", path);
 }
 
 /* The edited file says what the old one says, but for the assignment. */
@@ -89,27 +83,32 @@ static int check_edited(const char *path, const char *edited, const char *key, c
 
 int plx_config_edit(const char *path, const char *key, const char *value, struct plx_error_message *message)
 {
-    char real[PATH_MAX], edited[PATH_MAX + 8];
+    char real[PATH_MAX];
     char *text = NULL;
     size_t size;
     struct stat old;
     struct plx_yaml *yaml = NULL;
+    struct plx_replacement edited;
     if (strpbrk(value, "\"\\") || !realpath(path, real) || stat(real, &old) < 0)
         return strpbrk(value, "\"\\") ? plx_fail(message, PLX_ERR_ARG, "%s: expected no quotes and no backslashes", value)
                                       : plx_fail(message, plx_error_of_errno(errno), "%s: %s", path, strerror(errno));
-    snprintf(edited, sizeof edited, "%s.new", real);
     int result = plx_yaml_read(real, &yaml, message);
     if (result == 0)
         result = plx_file_read(real, PLX_YAML_MAX_BYTES, &text, &size, message);
     if (result == 0)
-        result = write_edited(edited, text, key, value, plx_yaml_get(plx_yaml_root(yaml), key), message);
-    if (result == 0)
-        result = check_edited(real, edited, key, value, message);
-    if (result == 0 &&
-        (chmod(edited, old.st_mode & 07777) < 0 || chown(edited, old.st_uid, old.st_gid) < 0 || rename(edited, real) < 0))
-        result = plx_fail(message, plx_error_of_errno(errno), "%s: %s", path, strerror(errno));
+        result = plx_replacement_begin(real, &edited, message);
     if (result < 0)
-        unlink(edited);
+        goto out;
+    write_edited(edited.file, text, key, value, plx_yaml_get(plx_yaml_root(yaml), key));
+    if (fflush(edited.file) != 0)
+        result = plx_fail(message, PLX_ERR_IO, "%s: cannot write; is the disk full?", path);
+    if (result == 0)
+        result = check_edited(real, edited.path, key, value, message);
+    if (result == 0)
+        result = plx_replacement_finish(&edited, &old, message);
+    else
+        plx_replacement_cancel(&edited);
+out:
     free(text);
     plx_yaml_destroy(yaml);
     return result;

@@ -41,9 +41,9 @@ LAYERS = {
     "app/evaluate": "core app/view",
     "app/recording": "core formats bridge",
     "app/recorder": "core config app/publish app/recording",
-    "app/corrections": "core",
+    "app/corrections": "core config/file.h config/replace.h",
     "app/engine": "core gpu config drivers app/corrections app/publish",
-    "app/supervisor": "core config drivers/v4l2/v4l2.h app/blackbox app/publish app/engine",
+    "app/supervisor": "core config drivers/v4l2/v4l2.h app/blackbox app/corrections app/publish app/engine",
     "app/selftest": "core cpu gpu oracle config drivers app/publish app/engine",
     "app/cli": "core gpu config drivers bridge app/blackbox app/corrections app/calibrate app/view app/evaluate app/recording app/recorder"
     " app/selftest",

@@ -7,32 +7,25 @@
 
 #include <parallax/error.h>
 
-/* Fowler, Noll and Vo's hash, FNV-1a of 64 bits. */
-static uint64_t add_bytes(uint64_t hash, const void *data, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): a byte of a number that is set */
-        hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
-    return hash;
-}
+#include "core/base/checksum.h"
 
 void plx_corrections_begin(const struct plx_stereo_calibration *calibration, const char *cameras,
                            struct plx_correction_history *ret_history)
 {
     const int size[2] = {calibration->rectified_width, calibration->rectified_height};
     struct plx_calibration_info info;
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = PLX_FNV1A_BEGIN;
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_camera *camera = &calibration->camera[eye];
         const double number[] = {camera->width, camera->height, camera->fx,           camera->fy,
                                  camera->cx,    camera->cy,     (double)camera->model};
-        hash = add_bytes(hash, number, sizeof number);
-        hash = add_bytes(hash, camera->k, sizeof camera->k);
-        hash = add_bytes(hash, calibration->rectification[eye], sizeof calibration->rectification[eye]);
-        hash = add_bytes(hash, calibration->projection[eye], sizeof calibration->projection[eye]);
+        hash = plx_fnv1a(hash, number, sizeof number);
+        hash = plx_fnv1a(hash, camera->k, sizeof camera->k);
+        hash = plx_fnv1a(hash, calibration->rectification[eye], sizeof calibration->rectification[eye]);
+        hash = plx_fnv1a(hash, calibration->projection[eye], sizeof calibration->projection[eye]);
     }
-    hash = add_bytes(hash, size, sizeof size);
+    hash = plx_fnv1a(hash, size, sizeof size);
     memset(ret_history, 0, sizeof *ret_history);
     snprintf(ret_history->base, sizeof ret_history->base, "%016" PRIx64, hash);
     snprintf(ret_history->cameras, sizeof ret_history->cameras, "%s", cameras);

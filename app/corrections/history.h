@@ -56,14 +56,22 @@ int plx_corrections_accept(struct plx_correction_history *history, struct plx_er
  * NOT_FOUND: none is in force. */
 int plx_corrections_undo(struct plx_correction_history *history, bool all, struct plx_error_message *message);
 
-/* NOT_FOUND if there is no such file; FORMAT, with path, line and column, if it is damaged. */
+/* NOT_FOUND if there is no such file; FORMAT, with path, line and column, if its checksum is wrong, or if it has a correction
+ * that no estimate makes, or if it is no regular file. */
 int plx_corrections_read(const char *path, struct plx_correction_history *ret_history, struct plx_error_message *message);
 
-/* Replaces the file at once; its owner is that of its directory. */
+/* Replaces the file at once; as root, its owner is that of its directory. */
 int plx_corrections_write(const char *path, const struct plx_correction_history *history, struct plx_error_message *message);
 
-/* Until the lock, a file descriptor, is closed, no other program changes the file. */
+/* Until the lock, a file descriptor, is closed, no other program changes the file. Waits for it. */
 int plx_corrections_lock(const char *path, int *ret_lock, struct plx_error_message *message);
+
+/* Where a service with this socket keeps its history while the file of calibration_history cannot be written. The file is in
+ * use as soon as it exists, and lasts until the next start of the service. */
+void plx_corrections_stand_in(const char *socket, char ret_path[PLX_CORRECTIONS_PATH]);
+
+/* Removes the above. For the start of the service. */
+void plx_corrections_remove_stand_in(const char *socket);
 
 /* How much longer the distance of something DISTANCE_M away becomes by correcting COLUMNS px, percent; less than 0: shorter. */
 double plx_corrections_distance_percent(const struct plx_correction_history *history, double columns, double distance_m);

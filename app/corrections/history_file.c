@@ -3,7 +3,9 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,8 +18,13 @@
 #include <parallax/error.h>
 
 #include "app/corrections/history.h"
+#include "config/file.h"
+#include "config/replace.h"
+#include "core/base/checksum.h"
 
 #define MOST_BYTES (1 << 20)
+#define CHECKSUM "\"checksum\""
+#define CHECKSUM_TEXT 17 /* bytes */
 
 /* The numbers of an entry, in the units of the file. */
 static const struct number {
@@ -75,83 +82,111 @@ static void write_history(FILE *file, const struct plx_correction_history *histo
         fputs(i > 0 ? ",\n" : "\n", file);
         write_entry(file, &history->entry[i]);
     }
-    fputs("\n  ]\n}\n", file);
+    fputs("\n  ],\n  ", file);
 }
 
-/* The directory that PATH lies in. */
-static void directory_of(const char *path, char ret[PLX_CORRECTIONS_PATH])
+/* The history as text, to be freed. The checksum is that of all bytes before its name. */
+static char *make_text(const struct plx_correction_history *history)
 {
-    char copy[PLX_CORRECTIONS_PATH];
-    snprintf(copy, sizeof copy, "%s", path);
-    snprintf(ret, PLX_CORRECTIONS_PATH, "%s", dirname(copy));
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+    if (!memory)
+        return NULL;
+    write_history(memory, history);
+    const bool works = fflush(memory) == 0;
+    fprintf(memory, CHECKSUM ": \"%016" PRIx64 "\"\n}\n", works ? plx_fnv1a(PLX_FNV1A_BEGIN, text, bytes) : 0);
+    if (fclose(memory) == 0 && works)
+        return text;
+    free(text);
+    return NULL;
 }
 
 int plx_corrections_write(const char *path, const struct plx_correction_history *history, struct plx_error_message *message)
 {
-    char temporary[PLX_CORRECTIONS_PATH], directory[PLX_CORRECTIONS_PATH];
-    struct stat owner;
+    struct plx_replacement replacement;
+    struct stat like;
 
-    directory_of(path, directory);
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    FILE *file = fopen(temporary, "we");
-    if (!file)
-        return plx_fail(message, PLX_ERR_IO, "%s: %s", temporary, strerror(errno));
-    write_history(file, history);
-    bool works = fflush(file) == 0 && fchmod(fileno(file), 0644) == 0 && fsync(fileno(file)) == 0;
-    if (works && geteuid() == 0 && stat(directory, &owner) == 0)
-        works = fchown(fileno(file), owner.st_uid, owner.st_gid) == 0;
-    works = fclose(file) == 0 && works;
-    if (works && rename(temporary, path) == 0)
-        return 0;
-    const int failure = errno;
-    unlink(temporary);
-    return plx_fail(message, PLX_ERR_IO, "%s: %s", path, strerror(failure));
+    int result = plx_replacement_begin(path, &replacement, message);
+    if (result < 0)
+        return result;
+    char *text = make_text(history);
+    if (!text)
+        result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
+    else if (fstat(replacement.directory, &like) < 0 || fputs(text, replacement.file) < 0)
+        result = plx_fail(message, PLX_ERR_IO, "%s: %s", path, strerror(errno));
+    free(text);
+    if (result < 0) {
+        plx_replacement_cancel(&replacement);
+        return result;
+    }
+    like.st_mode = 0644;
+    return plx_replacement_finish(&replacement, &like, message);
+}
+
+/* Opens the lock file of DIRECTORY without following a link. Read-only is enough to lock it, whoever made it. */
+static int open_lock(int directory, const char *name)
+{
+    struct stat about;
+    const int made = openat(directory, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (made >= 0) {
+        if (fchmod(made, 0644) == 0 && fstat(directory, &about) == 0 && geteuid() == 0 &&
+            fchown(made, about.st_uid, about.st_gid) < 0) {
+            close(made);
+            return -1;
+        }
+        return made;
+    }
+    if (errno != EEXIST)
+        return -1;
+    const int lock = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (lock >= 0 && (fstat(lock, &about) < 0 || !S_ISREG(about.st_mode))) {
+        close(lock);
+        errno = EINVAL;
+        return -1;
+    }
+    return lock;
 }
 
 int plx_corrections_lock(const char *path, int *ret_lock, struct plx_error_message *message)
 {
-    char name[PLX_CORRECTIONS_PATH], directory[PLX_CORRECTIONS_PATH];
-    struct stat owner;
+    char copy[PLX_CORRECTIONS_PATH], parent[PLX_CORRECTIONS_PATH], name[NAME_MAX + 1];
 
-    directory_of(path, directory);
-    snprintf(name, sizeof name, "%s.lock", path);
-    const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    snprintf(copy, sizeof copy, "%s", path);
+    snprintf(parent, sizeof parent, "%s", path);
+    snprintf(name, sizeof name, "%.200s.lock", basename(copy));
+    const int directory = open(dirname(parent), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int lock = directory >= 0 ? open_lock(directory, name) : -1;
+    int result = 0;
     if (lock < 0)
-        return plx_fail(message, errno == EACCES ? PLX_ERR_PERMISSION : PLX_ERR_IO, "%s: %s", name, strerror(errno));
-    if (geteuid() == 0 && stat(directory, &owner) == 0 && fchown(lock, owner.st_uid, owner.st_gid) < 0) {
+        result = plx_fail(message, plx_error_of_errno(errno), "%s.lock: cannot be opened as a regular file: %s", path,
+                          strerror(errno));
+    while (result == 0 && flock(lock, LOCK_EX) < 0)
+        if (errno != EINTR)
+            result = plx_fail(message, PLX_ERR_IO, "%s.lock: %s", path, strerror(errno));
+    if (directory >= 0)
+        close(directory);
+    if (result < 0 && lock >= 0)
         close(lock);
-        return plx_fail(message, PLX_ERR_IO, "%s: %s", name, strerror(errno));
-    }
-    while (flock(lock, LOCK_EX) < 0)
-        if (errno != EINTR) {
-            close(lock);
-            return plx_fail(message, PLX_ERR_IO, "%s: %s", name, strerror(errno));
-        }
-    *ret_lock = lock;
-    return 0;
+    if (result == 0)
+        *ret_lock = lock;
+    return result;
 }
 
-/* The whole file as text, to be freed. */
-static int read_text(const char *path, char **ret_text, struct plx_error_message *message)
+void plx_corrections_stand_in(const char *socket, char ret_path[PLX_CORRECTIONS_PATH])
 {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return plx_fail(message, errno == ENOENT ? PLX_ERR_NOT_FOUND : PLX_ERR_IO, "%s: %s", path, strerror(errno));
-    char *text = malloc(MOST_BYTES + 1);
-    const size_t bytes = text ? fread(text, 1, MOST_BYTES + 1, file) : 0;
-    const bool failed = !text || ferror(file) || bytes > MOST_BYTES;
-    fclose(file);
-    if (failed) {
-        free(text);
-        return plx_fail(message, PLX_ERR_FORMAT, "%s: cannot be read, or has more than %d bytes", path, MOST_BYTES);
-    }
-    text[bytes] = '\0';
-    *ret_text = text;
-    return 0;
+    snprintf(ret_path, PLX_CORRECTIONS_PATH, "%s.corrections", socket);
+}
+
+void plx_corrections_remove_stand_in(const char *socket)
+{
+    char path[PLX_CORRECTIONS_PATH];
+    plx_corrections_stand_in(socket, path);
+    unlink(path);
 }
 
 /* FORMAT at the byte AT of TEXT. */
-static int refuse(const char *path, const char *text, const char *at, struct plx_error_message *message)
+static int refuse(const char *path, const char *text, const char *at, const char *why, struct plx_error_message *message)
 {
     int line = 1, column = 1;
     for (const char *c = text; c < at && *c; c++) {
@@ -159,8 +194,9 @@ static int refuse(const char *path, const char *text, const char *at, struct plx
         column = *c == '\n' ? 1 : column + 1;
     }
     return plx_fail(message, PLX_ERR_FORMAT,
-                    "%s:%d:%d: is no history of corrections; remove the file, and corrections are learned anew", path, line,
-                    column);
+                    "%s:%d:%d: %s; nothing of the file is used, and corrections are only proposed: move the file away to let "
+                    "them go on",
+                    path, line, column, why);
 }
 
 /* A whole number from 0 to UINT32_MAX, or finite; false if it is none. */
@@ -222,18 +258,53 @@ static bool get_history(const cJSON *json, struct plx_correction_history *ret)
            (ret->proposed == 0 || plx_corrections_find(ret, ret->proposed));
 }
 
+/* Where the checksum's name begins; NULL if it is missing or wrong. */
+static const char *find_checksum(const char *text, const cJSON *json)
+{
+    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "checksum")), *at = NULL;
+    char expected[CHECKSUM_TEXT];
+
+    for (const char *next = strstr(text, CHECKSUM); next; next = strstr(next + 1, CHECKSUM))
+        at = next;
+    if (!at || !value)
+        return NULL;
+    snprintf(expected, sizeof expected, "%016" PRIx64, plx_fnv1a(PLX_FNV1A_BEGIN, text, (size_t)(at - text)));
+    return strcmp(value, expected) == 0 ? at : NULL;
+}
+
+/* The first entry with a correction that no estimate makes, as text; NULL if there is none. */
+static const char *find_implausible(const char *text, const struct plx_correction_history *history)
+{
+    const char *at = text;
+    for (int i = 0; i < history->count; i++) {
+        const char *next = strstr(at, "{\"number\"");
+        at = next ? next + 1 : at;
+        if (!plx_correction_is_plausible(&history->entry[i].correction))
+            return next ? next : text;
+    }
+    return NULL;
+}
+
 int plx_corrections_read(const char *path, struct plx_correction_history *ret_history, struct plx_error_message *message)
 {
     static _Thread_local struct plx_correction_history history;
-    const char *end = NULL;
+    const char *end = NULL, *implausible;
     char *text = NULL;
+    size_t bytes;
 
-    int result = read_text(path, &text, message);
+    int result = plx_file_read(path, MOST_BYTES, &text, &bytes, message);
     if (result < 0)
         return result;
     cJSON *json = cJSON_ParseWithOpts(text, &end, 1);
-    if (!json || !get_history(json, &history))
-        result = refuse(path, text, json ? text : end, message);
+    if (!json || !cJSON_IsObject(json))
+        result = refuse(path, text, json ? text : end, "is no history of corrections", message);
+    else if (!find_checksum(text, json))
+        result = refuse(path, text, text, "the checksum is wrong or missing, so the file was damaged or edited", message);
+    else if (!get_history(json, &history))
+        result = refuse(path, text, text, "is no history of corrections that this version reads", message);
+    else if ((implausible = find_implausible(text, &history)))
+        result = refuse(path, text, implausible,
+                        "has a correction larger than any drift; expected 2 degrees, 1 % and 4 px at most", message);
     else
         *ret_history = history;
     cJSON_Delete(json);

@@ -2,9 +2,11 @@
 #include "app/corrections/residuals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <parallax/error.h>
 
@@ -43,9 +45,15 @@ int plx_residuals_write(const char *path, const struct plx_correction_evidence *
     const struct plx_correction change = plx_correction_add(&evidence->after, &evidence->before, -1);
     double x, y;
 
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return plx_fail(message, PLX_ERR_IO, "%s: %s", path, strerror(errno));
+    /* no link in its place is followed, and a FIFO is not waited for */
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!file) {
+        const int error = errno;
+        if (fd >= 0)
+            close(fd);
+        return plx_fail(message, PLX_ERR_IO, "%s: %s", path, strerror(error));
+    }
     reach(evidence, &x, &y);
     const double width = 2 * x * UNIT + 2 * MARGIN, height = 2 * y * UNIT + 2 * MARGIN;
     fprintf(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/corrections/store.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +12,15 @@
 
 #include "app/corrections/residuals.h"
 #include "app/log.h"
+#include "config/replace.h"
 
-void plx_corrections_open(struct plx_corrections *corrections, const char *path,
+void plx_corrections_open(struct plx_corrections *corrections, const char *path, const char *socket,
                           const struct plx_stereo_calibration *calibration, const char *cameras)
 {
     memset(corrections, 0, sizeof *corrections);
     corrections->path = path;
+    if (socket && *path)
+        plx_corrections_stand_in(socket, corrections->stand_in);
     plx_corrections_begin(calibration, cameras, &corrections->history);
 }
 
@@ -44,41 +48,49 @@ void plx_corrections_log(struct plx_corrections *corrections)
     atomic_store_explicit(&corrections->has_note, false, memory_order_release);
 }
 
-/* Takes over the file, if it is of these cameras. */
-static void read_file(struct plx_corrections *corrections)
+/* The file from now on: the one beside the socket once it exists, by this process or by a command. */
+static void choose_path(struct plx_corrections *corrections)
+{
+    if (*corrections->stand_in == '\0' || corrections->path == corrections->stand_in || access(corrections->stand_in, F_OK) < 0)
+        return;
+    corrections->path = corrections->stand_in;
+    corrections->changed = (struct timespec){0};
+}
+
+/* Takes over the file, if it is of these cameras. Else *ret_why says why not, with the level for the log; 0: nothing to say. */
+static int read_file(struct plx_corrections *corrections, struct plx_error_message *ret_why)
 {
     static _Thread_local struct plx_correction_history found;
-    struct plx_error_message message;
 
-    const int result = plx_corrections_read(corrections->path, &found, &message);
-    if (result < 0) {
-        corrections->is_other = result != PLX_ERR_NOT_FOUND;
-        if (corrections->is_other)
-            say(corrections, LOG_WARNING, message.text);
-        return;
-    }
-    corrections->is_other = !plx_corrections_match(&found, &corrections->history);
-    if (!corrections->is_other) {
+    const int result = plx_corrections_read(corrections->path, &found, ret_why);
+    corrections->is_damaged = result < 0 && result != PLX_ERR_NOT_FOUND;
+    corrections->is_other = result == 0 && !plx_corrections_match(&found, &corrections->history);
+    if (result == 0 && !corrections->is_other)
         corrections->history = found;
-        return;
-    }
-    plx_say(&message, "%s is of another calibration or other cameras: the calibration is used as in its file",
-            corrections->path);
-    say(corrections, LOG_NOTICE, message.text);
+    if (corrections->is_other)
+        plx_say(ret_why, "%s is of another calibration or other cameras: the calibration is used as in its file",
+                corrections->path);
+    return corrections->is_damaged ? LOG_WARNING : corrections->is_other ? LOG_NOTICE : 0;
 }
 
 static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold)
 {
     struct plx_corrections *corrections = context;
     struct plx_correction_history *history = &corrections->history;
+    struct plx_error_message why;
     struct stat now;
 
+    choose_path(corrections);
     const bool exists = stat(corrections->path, &now) == 0;
+    corrections->is_damaged = corrections->is_damaged && exists; /* moved away by a person, who has seen it */
     if (exists && (now.st_mtim.tv_sec != corrections->changed.tv_sec || now.st_mtim.tv_nsec != corrections->changed.tv_nsec)) {
         corrections->changed = now.st_mtim;
-        read_file(corrections);
+        const int level = read_file(corrections, &why);
+        if (level)
+            say(corrections, level, why.text);
     }
-    *ret_hold = history->hold;
+    *ret_hold = history->hold || corrections->is_damaged;
+    corrections->in_force = history->number;
     if (history->number == *number)
         return false;
     const struct plx_correction_entry *entry = plx_corrections_find(history, history->number);
@@ -87,75 +99,118 @@ static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_c
     return true;
 }
 
-/* Before an entry is added, under the lock: takes over what a command has changed, or moves a file of others out of the way. */
-static void refresh(struct plx_corrections *corrections)
+/* Before an entry is added, under the lock: takes over what a command has changed, or moves a file that cannot be used out of
+ * the way. Nothing is lost: *ret_aside is its new name. */
+static int refresh(struct plx_corrections *corrections, char ret_aside[PATH_MAX], struct plx_error_message *message)
 {
-    char old[PLX_CORRECTIONS_PATH];
+    struct plx_error_message why;
 
-    if (!corrections->is_other) {
-        read_file(corrections);
-        return;
-    }
-    snprintf(old, sizeof old, "%s.old", corrections->path); /* nothing is lost */
-    rename(corrections->path, old);
-    corrections->is_other = false;
+    read_file(corrections, &why);
+    if (!corrections->is_other && !corrections->is_damaged)
+        return 0;
+    const int result = plx_file_set_aside(corrections->path, corrections->is_damaged ? "damaged" : "old", ret_aside, message);
+    if (result < 0)
+        return result;
+    corrections->history.hold = corrections->history.hold || corrections->is_damaged;
+    corrections->is_other = corrections->is_damaged = false;
+    return 0;
 }
 
-/* Adds EVIDENCE to the history, and to its file. After an error it is in the history all the same. */
-static int add(struct plx_corrections *corrections, const struct plx_correction_evidence *evidence,
-               struct plx_error_message *message)
+/* Adds EVIDENCE to the history. What was decided before an undo, or on another correction than the one in force now, is only
+ * proposed. */
+static void add(struct plx_corrections *corrections, struct plx_correction_evidence *evidence)
+{
+    struct plx_correction_history *history = &corrections->history;
+    const bool is_current = history->number == corrections->in_force;
+
+    evidence->applied = evidence->applied && is_current && !history->hold && !corrections->is_damaged;
+    plx_corrections_add(history, evidence, (int64_t)time(NULL));
+}
+
+/* Adds EVIDENCE to the history and to its file. After an error it is not in the file; ADDED: it is in the history already. */
+static int add_to_file(struct plx_corrections *corrections, struct plx_correction_evidence *evidence, bool *added,
+                       char ret_aside[PATH_MAX], struct plx_error_message *message)
 {
     struct stat now;
     int lock = -1;
 
-    int result = is_kept(corrections) ? plx_corrections_lock(corrections->path, &lock, message) : 0;
-    if (lock >= 0)
-        refresh(corrections);
-    plx_corrections_add(&corrections->history, evidence, (int64_t)time(NULL));
-    if (lock < 0)
+    int result = plx_corrections_lock(corrections->path, &lock, message);
+    if (result < 0)
         return result;
-    result = plx_corrections_write(corrections->path, &corrections->history, message);
+    if (!*added)
+        result = refresh(corrections, ret_aside, message);
+    if (result == 0 && !*added) {
+        add(corrections, evidence);
+        *added = true;
+    }
+    if (result == 0)
+        result = plx_corrections_write(corrections->path, &corrections->history, message);
     if (result == 0 && stat(corrections->path, &now) == 0)
         corrections->changed = now.st_mtim;
     close(lock);
     return result;
 }
 
+/* As above; what cannot be written there is kept beside the socket, and is in the history in any case. */
+static int keep_evidence(struct plx_corrections *corrections, struct plx_correction_evidence *evidence,
+                         char ret_aside[PATH_MAX], struct plx_error_message *message)
+{
+    struct plx_error_message ignored;
+    bool added = false;
+
+    int result = is_kept(corrections) ? add_to_file(corrections, evidence, &added, ret_aside, message) : 0;
+    if (!added) {
+        add(corrections, evidence);
+        added = true;
+    }
+    if (result < 0 && *corrections->stand_in && corrections->path != corrections->stand_in) {
+        const char *path = corrections->path;
+        corrections->path = corrections->stand_in;
+        if (add_to_file(corrections, evidence, &added, ret_aside, &ignored) < 0)
+            corrections->path = path;
+    }
+    return result;
+}
+
 /* One line that says what changed and why. */
-static void describe(struct plx_corrections *corrections, const struct plx_correction_evidence *evidence, const char *path)
+static void describe(struct plx_corrections *corrections, const struct plx_correction_evidence *evidence, const char *path,
+                     const char *aside)
 {
     const struct plx_drift_info *drift = &evidence->drift;
     struct plx_error_message line;
     const double columns = (double)evidence->after.columns - (double)evidence->before.columns;
 
-    plx_say(&line, "calibration: correction %u is %s: rows %.2f -> %.2f px by %u matches, disparities %+.2f px%s%s",
+    plx_say(&line, "calibration: correction %u is %s: rows %.2f -> %.2f px by %u matches, disparities %+.2f px%s%s%s%s",
             corrections->history.last,
             evidence->applied ? "in force (`parallax calibration undo` takes it back)"
                               : "proposed (`parallax calibration accept` puts it in force)",
-            (double)drift->rows, (double)drift->rows_left, drift->matches, columns, *path ? "; picture: " : "", path);
+            (double)drift->rows, (double)drift->rows_left, drift->matches, columns, *path ? "; picture: " : "", path,
+            *aside ? "; what was there is now " : "", aside);
     say(corrections, LOG_NOTICE, line.text);
 }
 
-static uint32_t keep(void *context, const struct plx_correction_evidence *evidence)
+static uint32_t keep(void *context, const struct plx_correction_evidence *decided)
 {
     struct plx_corrections *corrections = context;
+    struct plx_correction_evidence evidence = *decided;
     struct plx_error_message message = {""}, line;
-    char picture[PLX_CORRECTIONS_PATH] = "";
+    char picture[PLX_CORRECTIONS_PATH] = "", aside[PATH_MAX] = "";
 
-    const int result = add(corrections, evidence, &message);
+    const int result = keep_evidence(corrections, &evidence, aside, &message);
     if (result == 0 && is_kept(corrections)) {
         snprintf(picture, sizeof picture, "%s.%u.svg", corrections->path, corrections->history.last);
-        if (plx_residuals_write(picture, evidence, &message) < 0)
+        if (plx_residuals_write(picture, &evidence, &message) < 0)
             *picture = '\0';
     }
     if (result == 0) {
-        describe(corrections, evidence, picture);
+        describe(corrections, &evidence, picture, aside);
     } else if (!corrections->complained) {
-        corrections->complained = true; /* it is in force all the same, and learned anew after a restart */
+        corrections->complained = true;
         plx_say(&line, "a correction of the calibration is lost with the next restart: %s; see calibration_history",
                 message.text);
         say(corrections, LOG_WARNING, line.text);
     }
+    corrections->in_force = decided->applied ? corrections->history.last : corrections->in_force;
     return corrections->history.last;
 }
 

@@ -9,19 +9,23 @@
 #include "app/corrections/history.h"
 
 struct plx_corrections {
-    const char *path; /* of the history; "": nothing is kept */
+    const char *path;                    /* of the history; "": nothing is kept */
+    char stand_in[PLX_CORRECTIONS_PATH]; /* instead of it, where it exists; "": none */
     struct plx_correction_history history;
     struct timespec changed; /* the file, when it was last read */
     bool is_other;           /* the file is of other cameras or another calibration */
-    bool complained;         /* that a correction cannot be kept */
+    bool is_damaged;   /* the file cannot be used: what it said, an undo perhaps, is not known, so nothing is put in force */
+    uint32_t in_force; /* the number that the learner uses */
+    bool complained;   /* that a correction cannot be kept */
     struct plx_error_message note;
     int level;
     atomic_bool has_note; /* note and level are written before it is set with release order, by the learner's thread, and read
                              by the log's thread after it is seen with acquire order */
 };
 
-/* PATH stays the caller's. CALIBRATION: rectified. CAMERAS: what tells them from others; "": not known, any will do. */
-void plx_corrections_open(struct plx_corrections *corrections, const char *path,
+/* PATH stays the caller's. SOCKET: of the service, beside which the history is kept while PATH cannot be written; NULL:
+ * nowhere. CALIBRATION: rectified. CAMERAS: what tells them from others; "": not known, any will do. */
+void plx_corrections_open(struct plx_corrections *corrections, const char *path, const char *socket,
                           const struct plx_stereo_calibration *calibration, const char *cameras);
 
 /* Its functions for the learner; CORRECTIONS must outlive it. */

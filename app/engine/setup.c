@@ -205,7 +205,8 @@ static int open_corrections(struct plx_setup *setup, const struct plx_config *co
         source->ops->identify(setup->source, cameras, sizeof cameras);
     else if (config->source.type == PLX_SOURCE_REPLAY)
         snprintf(cameras, sizeof cameras, "%.*s", (int)sizeof cameras - 1, config->source.path);
-    plx_corrections_open(&setup->corrections, config->calibration_history, &setup->calibration, cameras);
+    plx_corrections_open(&setup->corrections, config->calibration_history, config->publish.socket, &setup->calibration,
+                         cameras);
     const struct plx_correction_store store = plx_corrections_store(&setup->corrections);
     return plx_pipeline_keep_corrections(setup->pipeline, &store);
 }

@@ -83,7 +83,7 @@ struct check_result {
 /* NUMBER counts from 1. Notes go after the line, as comments. */
 void results_tap(FILE *file, int number, const struct check_result *result);
 
-/* Writes PATH atomically, through a temporary file beside it. 0 or a negative errno. */
-int results_junit(const char *path, const struct check_result *result, int count);
+/* Replaces the file at PATH at once. NOT_FOUND, PERMISSION, IO. */
+int results_junit(const char *path, const struct check_result *result, int count, struct plx_error_message *message);
 
 #endif

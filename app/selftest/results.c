@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/selftest/check.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "config/replace.h"
 
 void results_tap(FILE *file, int number, const struct check_result *result)
 {
@@ -57,34 +58,27 @@ static void test_case(FILE *file, const struct check_result *result)
     fputs("</system-out>\n  </testcase>\n", file);
 }
 
-int results_junit(const char *path, const struct check_result *result, int count)
+int results_junit(const char *path, const struct check_result *result, int count, struct plx_error_message *message)
 {
-    char beside[4096];
+    const struct stat like = {.st_mode = 0644, .st_uid = geteuid(), .st_gid = getegid()};
+    struct plx_replacement replacement;
     int failures = 0, skipped = 0;
     double seconds = 0;
 
-    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
-        return -ENAMETOOLONG;
-    FILE *file = fopen(beside, "w");
-    if (!file)
-        return -errno;
+    const int error = plx_replacement_begin(path, &replacement, message);
+    if (error < 0)
+        return error;
     for (int i = 0; i < count; i++) {
         failures += result[i].outcome.verdict == CHECK_FAILED;
         skipped += result[i].outcome.verdict == CHECK_SKIPPED || result[i].outcome.verdict == CHECK_DOUBTED;
         seconds += result[i].seconds;
     }
-    fprintf(file,
+    fprintf(replacement.file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuite name=\"parallax-selftest\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\" time=\"%.3f\">\n",
             count, failures, skipped, seconds);
     for (int i = 0; i < count; i++)
-        test_case(file, &result[i]);
-    fputs("</testsuite>\n", file);
-    const int write_failed = ferror(file);
-    if (fclose(file) != 0 || write_failed || rename(beside, path) != 0) {
-        const int error = errno ? errno : EIO;
-        unlink(beside);
-        return -error;
-    }
-    return 0;
+        test_case(replacement.file, &result[i]);
+    fputs("</testsuite>\n", replacement.file);
+    return plx_replacement_finish(&replacement, &like, message);
 }

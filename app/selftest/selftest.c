@@ -89,9 +89,10 @@ static int run_all(struct check_options *options, const char *junit)
         results_tap(stdout, i + 1, &result[i]);
         failed += result[i].outcome.verdict == CHECK_FAILED;
     }
-    const int error = junit ? results_junit(junit, result, check_count) : 0;
+    struct plx_error_message message;
+    const int error = junit ? results_junit(junit, result, check_count, &message) : 0;
     if (error < 0)
-        fprintf(stderr, NAME ": cannot write %s: %s\n", junit, strerror(-error));
+        fprintf(stderr, NAME ": %s\n", message.text);
     free(result);
     munmap(shared, sizeof *shared);
     return failed > 0 ? PLX_EXIT_FAILURE : error < 0 ? PLX_EXIT_CANNOT_WRITE : PLX_EXIT_OK;

@@ -7,6 +7,7 @@
 
 #include <parallax/error.h>
 
+#include "app/corrections/history.h"
 #include "app/engine/engine.h"
 #include "app/engine/setup.h"
 #include "app/exit.h"
@@ -51,6 +52,7 @@ static int open_publisher(struct plx_supervisor *supervisor, struct plx_error_me
         plx_publisher_close(publisher);
         return plx_fail(message, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
     }
+    plx_corrections_remove_stand_in(supervisor->plan.config.publish.socket); /* of a service that ran here before */
     return 0;
 }
 

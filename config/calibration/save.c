@@ -10,6 +10,7 @@
 #include <parallax/error.h>
 
 #include "config/config.h"
+#include "config/replace.h"
 
 static void write_matrix(FILE *out, const char *name, int rows, int cols, const double *value)
 {
@@ -53,28 +54,45 @@ static void write_all(FILE *out, const struct plx_stereo_calibration *calibratio
     fprintf(out, "rectified_width: %d\nrectified_height: %d\n", calibration->rectified_width, calibration->rectified_height);
 }
 
-int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
+int plx_calibration_write(FILE *out, const char *path, const struct plx_stereo_calibration *calibration,
+                          struct plx_error_message *message)
 {
     const struct plx_camera *left = &calibration->camera[PLX_LEFT], *right = &calibration->camera[PLX_RIGHT];
     if (left->width != right->width || left->height != right->height)
         return plx_fail(message, PLX_ERR_UNSUPPORTED,
                         "%s: the form has one size for both cameras, which are %d x %d and %d x %d", path, left->width,
                         left->height, right->width, right->height);
-    char part[4096];
-    struct stat there;
-    const bool whole = stat(path, &there) < 0 || S_ISREG(there.st_mode); /* a device is written, not replaced */
-    if (snprintf(part, sizeof part, whole ? "%s.part" : "%s", path) >= (int)sizeof part)
-        return plx_fail(message, PLX_ERR_RANGE, "%s: the path is too long", path);
-    FILE *out = fopen(part, "we");
+    write_all(out, calibration);
+    return 0;
+}
+
+static int write_device(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
+{
+    FILE *out = fopen(path, "we");
     if (!out)
         return plx_fail(message, plx_error_of_errno(errno), "%s: cannot be written: %s", path, strerror(errno));
-    write_all(out, calibration);
-    bool failed = ferror(out) != 0;
-    failed = fclose(out) != 0 || failed;
-    if (!failed && (!whole || rename(part, path) == 0))
-        return 0;
-    const int error = errno;
-    if (whole) /* the old file stays */
-        unlink(part);
-    return plx_fail(message, PLX_ERR_IO, "%s: cannot be written: %s", path, strerror(error));
+    const int result = plx_calibration_write(out, path, calibration, message);
+    const bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed)
+        return plx_fail(message, PLX_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return result;
+}
+
+int plx_calibration_save(const char *path, const struct plx_stereo_calibration *calibration, struct plx_error_message *message)
+{
+    struct plx_replacement replacement;
+    struct stat like = {.st_mode = 0644, .st_uid = geteuid(), .st_gid = getegid()}, there;
+    /* A device, such as /dev/stdout, is written, not replaced. Anything else is replaced: a link is not followed. */
+    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode) && (!S_ISLNK(there.st_mode) || strncmp(path, "/dev/", 5) == 0))
+        return write_device(path, calibration, message);
+    if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
+        like = there;
+    int result = plx_replacement_begin(path, &replacement, message);
+    if (result < 0)
+        return result;
+    result = plx_calibration_write(replacement.file, path, calibration, message);
+    if (result == 0)
+        return plx_replacement_finish(&replacement, &like, message);
+    plx_replacement_cancel(&replacement);
+    return result;
 }

@@ -23,17 +23,22 @@
 #define MOST_COLUMNS_PX 4.0
 #define NUMBERS PLX_CORRECTION_ROW_NUMBERS
 
-static bool is_plausible(const struct plx_correction *in_force, const struct plx_correction *number)
+bool plx_correction_is_plausible(const struct plx_correction *correction)
 {
     static const double most[NUMBERS] = {MOST_ANGLE_RAD, MOST_ANGLE_RAD, MOST_ANGLE_RAD, MOST_SCALE};
-    const struct plx_correction sum = plx_correction_add(in_force, number, 1);
     double numbers[NUMBERS];
 
-    plx_correction_row_numbers(&sum, numbers);
+    plx_correction_row_numbers(correction, numbers);
     for (int i = 0; i < NUMBERS; i++)
         if (!(fabs(numbers[i]) <= most[i]))
             return false;
-    return true;
+    return fabs((double)correction->columns) <= MOST_COLUMNS_PX;
+}
+
+static bool is_plausible(const struct plx_correction *in_force, const struct plx_correction *number)
+{
+    const struct plx_correction sum = plx_correction_add(in_force, number, 1);
+    return plx_correction_is_plausible(&sum);
 }
 
 /* The largest number in its deviations. */

@@ -21,6 +21,9 @@ enum plx_correction_verdict {
     PLX_CORRECTION_IMPLAUSIBLE    /* larger than any drift: calibrate again with a board */
 };
 
+/* False if a number is larger than any drift: no estimate makes such a correction, so none comes from a file either. */
+bool plx_correction_is_plausible(const struct plx_correction *correction);
+
 /* The verdict on correcting the rows by what is left, drift->info. IN_FORCE: what is corrected already. WIDTH, HEIGHT,
  * CALIBRATION: of the picture. *ret_number is set where it holds. */
 enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *drift, const struct plx_correction *in_force,

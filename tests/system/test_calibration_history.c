@@ -43,10 +43,11 @@ static struct plx_frame wait_for(struct plx_client *client, bool corrected)
     return frame;
 }
 
+/* Through the service: the command returns when the service does what it says. */
 static void change(const char *action)
 {
     struct command command;
-    command_succeed(&command, "calibration", action, "--file", history);
+    command_succeed(&command, "calibration", action, "--socket", daemon_.socket);
     command_free(&command);
 }
 
@@ -89,8 +90,37 @@ static void a_correction_lasts_until_it_is_taken_back(void **state)
     stop_daemon();
 }
 
+/* As with a read-only root: what is shown is in force, and it can be taken back. */
+static void a_history_that_cannot_be_written_is_undone_too(void **state)
+{
+    (void)state;
+    struct command command;
+    snprintf(history, sizeof history, "%s/nowhere/history.json", daemon_.directory);
+    write_replay(PAIRS, turn);
+    start();
+    struct plx_client *client = connect_client();
+    wait_for(client, true);
+    wait_until_said("is lost with the next restart", START_MS);
+    change("undo");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(running_frame(client, START_MS).correction.number, 0);
+    command_succeed(&command, "calibration", "show", "--socket", daemon_.socket);
+    assert_non_null(strstr(command.out, "no correction is in force"));
+    command_free(&command);
+    change("accept");
+    wait_for(client, true);
+    command_succeed(&command, "calibration", "show", "--socket", daemon_.socket);
+    assert_non_null(strstr(command.out, ", in force"));
+    command_free(&command);
+    plx_disconnect(client);
+    stop_daemon();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(a_correction_lasts_until_it_is_taken_back, make, clean)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_correction_lasts_until_it_is_taken_back, make, clean),
+        cmocka_unit_test_setup_teardown(a_history_that_cannot_be_written_is_undone_too, make, clean),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,18 +157,19 @@ static void reports_any_text(void **state)
         {"c", {CHECK_SKIPPED, "no GPU", ""}, 0},
         {"d", {CHECK_DOUBTED, "slow", ""}, 0},
     };
+    struct plx_error_message message;
     FILE *file = fopen(path_of("tap"), "w");
     for (int i = 0; i < 4; i++)
         results_tap(file, i + 1, &result[i]);
     fclose(file);
     assert_string_equal(read_file("tap"), "ok 1 - a\n#   1 < 2 & \"3\"\n#   line two\n"
                                           "not ok 2 - b\n# <&>\"\x01\nok 3 - c # SKIP no GPU\nnot ok 4 - d # TODO slow\n");
-    assert_int_equal(results_junit(path_of("x.xml"), result, 4), 0);
+    assert_int_equal(results_junit(path_of("x.xml"), result, 4, &message), 0);
     const char *xml = read_file("x.xml");
     assert_non_null(strstr(xml, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\" time=\"0.500\""));
     assert_non_null(strstr(xml, "<failure message=\"&lt;&amp;&gt;&quot;?\"/>"));
     assert_non_null(strstr(xml, "<system-out>1 &lt; 2 &amp; &quot;3&quot;\nline two\n</system-out>"));
-    assert_true(results_junit("/nowhere/x.xml", result, 4) < 0);
+    assert_true(results_junit("/nowhere/x.xml", result, 4, &message) < 0);
 }
 
 static struct plx_source *synthetic(struct plx_stages **ret_stages, double rate_hz)

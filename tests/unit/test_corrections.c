@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The history of corrections: what it keeps, its file, accept and undo. */
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
 
 #include "app/corrections/residuals.h"
 #include "app/corrections/store.h"
+#include "core/base/checksum.h"
 #include "tests/cmocka.h"
 
 /* What is in force is not in the list. */
@@ -154,7 +157,7 @@ static void the_service_follows_the_file(void **state)
     bool hold = true;
     char picture[80];
 
-    plx_corrections_open(&corrections, path, &base, "one");
+    plx_corrections_open(&corrections, path, NULL, &base, "one");
     const struct plx_correction_store store = plx_corrections_store(&corrections);
     assert_false(store.wanted(store.context, &number, &correction, &hold));
     assert_false(hold);
@@ -172,15 +175,15 @@ static void the_service_follows_the_file(void **state)
 
     history.number = 1;
     assert_int_equal(plx_corrections_write(path, &history, &message), 0);
-    plx_corrections_open(&corrections, path, &base, "one"); /* a restart */
+    plx_corrections_open(&corrections, path, NULL, &base, "one"); /* a restart */
     number = 0;
     assert_true(store.wanted(store.context, &number, &correction, &hold));
     assert_true(number == 1 && correction.pitch_rad == 0.001F);
 
-    plx_corrections_open(&corrections, path, &other, "one");
+    plx_corrections_open(&corrections, path, NULL, &other, "one");
     number = 0;
     assert_false(store.wanted(store.context, &number, &correction, &hold));
-    plx_corrections_open(&corrections, path, &base, "two");
+    plx_corrections_open(&corrections, path, NULL, &base, "two");
     assert_false(store.wanted(store.context, &number, &correction, &hold));
     assert_int_equal(store.keep(store.context, &e), 1); /* begins anew, beside the old file */
     snprintf(picture, sizeof picture, "%s.old", path);
@@ -199,13 +202,220 @@ static void without_a_file_it_counts_all_the_same(void **state)
     bool hold;
 
     for (int i = 0; i < 2; i++) {
-        plx_corrections_open(&corrections, paths[i], &base, "one");
+        plx_corrections_open(&corrections, paths[i], NULL, &base, "one");
         const struct plx_correction_store store = plx_corrections_store(&corrections);
         uint32_t number = store.keep(store.context, &e);
         assert_int_equal(number, 1);
         assert_false(store.wanted(store.context, &number, &correction, &hold));
         assert_int_equal(strstr(corrections.note.text, "is lost with the next restart") != NULL, i == 1);
     }
+}
+
+/* Writes TEXT with the checksum that fits. */
+static void write_text(const char *text)
+{
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fprintf(file, "%s\"checksum\": \"%016" PRIx64 "\"}", text, plx_fnv1a(PLX_FNV1A_BEGIN, text, strlen(text)));
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The text of the file, without the checksum and what follows. */
+static char *read_text(void)
+{
+    static char text[8192];
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    char *end = strstr(text, "\"checksum\"");
+    assert_non_null(end);
+    *end = '\0';
+    return text;
+}
+
+/* Writes a history with correction 1 in force. */
+static void write_one(const struct plx_stereo_calibration *base, float pitch, float columns)
+{
+    static struct plx_correction_history history;
+    struct plx_error_message message;
+    struct plx_correction_evidence e = evidence(true, pitch, columns);
+    plx_corrections_begin(base, "one", &history);
+    plx_corrections_add(&history, &e, 1);
+    assert_int_equal(plx_corrections_write(path, &history, &message), 0);
+}
+
+/* A number that was changed, by hand or by a disk, and a correction that no estimate makes although the checksum is right. */
+static void no_correction_of_a_damaged_file_is_used(void **state)
+{
+    (void)state;
+    static struct plx_correction_history history;
+    const struct plx_stereo_calibration base = calibration(500);
+    struct plx_error_message message;
+    static const float impossible[][2] = {{0.0351F, 0}, {-1, 0}, {0, 4.01F}, {0, -100}};
+
+    write_one(&base, 0.001F, 0.5F);
+    assert_int_equal(plx_corrections_read(path, &history, &message), 0);
+    char *text = read_text(), *digit = strstr(text, "\"columns_px\": 0.5");
+    assert_non_null(digit);
+    write_text(text); /* the same */
+    assert_int_equal(plx_corrections_read(path, &history, &message), 0);
+    FILE *file = fopen(path, "r+e");
+    assert_non_null(file);
+    fseek(file, digit - text + 14, SEEK_SET);
+    fputc('3', file); /* 3.5 px: inside the limits */
+    fclose(file);
+    assert_int_equal(plx_corrections_read(path, &history, &message), PLX_ERR_FORMAT);
+    assert_non_null(strstr(message.text, ".json:1:1: the checksum is wrong or missing"));
+    assert_non_null(strstr(message.text, "move the file away"));
+
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        write_one(&base, impossible[i][0], impossible[i][1]);
+        assert_int_equal(plx_corrections_read(path, &history, &message), PLX_ERR_FORMAT);
+        assert_non_null(strstr(message.text, ".json:10:5: has a correction larger than any drift"));
+    }
+}
+
+/* What the file said, an undo perhaps, is not known: nothing is put in force by itself, and the file is kept. */
+static void after_a_damaged_file_corrections_are_proposed(void **state)
+{
+    (void)state;
+    static struct plx_corrections corrections;
+    static struct plx_correction_history history;
+    const struct plx_stereo_calibration base = calibration(500);
+    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction correction;
+    struct plx_error_message message;
+    uint32_t number = 0;
+    bool hold = false;
+    char name[80];
+
+    for (int i = 0; i < 3; i++) {
+        unlink(path);
+        if (i < 2)
+            write_one(&base, 1, 0);
+        else
+            assert_int_equal(mkfifo(path, 0600), 0); /* is not waited for */
+        plx_corrections_open(&corrections, path, NULL, &base, "one");
+        const struct plx_correction_store store = plx_corrections_store(&corrections);
+        assert_false(store.wanted(store.context, &number, &correction, &hold));
+        assert_true(hold);
+        assert_non_null(strstr(corrections.note.text, path));
+        atomic_store(&corrections.has_note, false);
+        assert_int_equal(store.keep(store.context, &e), 1);
+        assert_int_equal(plx_corrections_read(path, &history, &message), 0);
+        assert_true(history.number == 0 && history.proposed == 1 && history.hold);
+        snprintf(name, sizeof name, i == 0 ? "%s.damaged" : "%s.damaged.%d", path, i);
+        assert_int_equal(access(name, F_OK), 0);
+        assert_non_null(strstr(corrections.note.text, name));
+    }
+    write_one(&base, 1, 0);
+    plx_corrections_open(&corrections, path, NULL, &base, "one");
+    const struct plx_correction_store store = plx_corrections_store(&corrections);
+    assert_false(store.wanted(store.context, &number, &correction, &hold));
+    unlink(path); /* a person has seen it */
+    assert_false(store.wanted(store.context, &number, &correction, &hold));
+    assert_false(hold);
+}
+
+/* The service decides, a person undoes, the service writes: the undo is what holds. */
+static void an_undo_before_the_write_holds(void **state)
+{
+    (void)state;
+    static struct plx_corrections corrections;
+    static struct plx_correction_history history;
+    const struct plx_stereo_calibration base = calibration(500);
+    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction correction = {0};
+    struct plx_error_message message;
+    uint32_t number = 0;
+    bool hold;
+
+    for (int accepted = 0; accepted < 2; accepted++) {
+        unlink(path);
+        write_one(&base, 0.002F, 0);
+        plx_corrections_open(&corrections, path, NULL, &base, "one");
+        const struct plx_correction_store store = plx_corrections_store(&corrections);
+        number = 0;
+        assert_true(store.wanted(store.context, &number, &correction, &hold));
+        assert_int_equal(plx_corrections_read(path, &history, &message), 0);
+        assert_int_equal(plx_corrections_undo(&history, true, &message), 0);
+        if (accepted) /* lets corrections go on, but from another one than was in force at the decision */
+            assert_int_equal(plx_corrections_accept(&history, &message), 0);
+        assert_int_equal(plx_corrections_write(path, &history, &message), 0);
+        number = store.keep(store.context, &e);
+        assert_int_equal(number, 2);
+        assert_int_equal(plx_corrections_read(path, &history, &message), 0);
+        assert_true(history.number == 0 && history.proposed == 2 && history.hold == (accepted == 0));
+        assert_true(store.wanted(store.context, &number, &correction, &hold)); /* the learner takes it back */
+        assert_true(number == 0 && correction.pitch_rad == 0);
+    }
+}
+
+/* As a read-only root has it: the history is beside the socket, where the command finds it. */
+static void what_cannot_be_written_is_kept_beside_the_socket(void **state)
+{
+    (void)state;
+    static struct plx_corrections corrections;
+    static struct plx_correction_history history;
+    const struct plx_stereo_calibration base = calibration(500);
+    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction correction;
+    struct plx_error_message message;
+    uint32_t number = 0;
+    bool hold;
+    char stand_in[PLX_CORRECTIONS_PATH];
+
+    plx_corrections_stand_in(path, stand_in);
+    plx_corrections_open(&corrections, "/nowhere/at/all.json", path, &base, "one");
+    struct plx_correction_store store = plx_corrections_store(&corrections);
+    assert_false(store.wanted(store.context, &number, &correction, &hold));
+    number = store.keep(store.context, &e);
+    assert_int_equal(plx_corrections_read(stand_in, &history, &message), 0);
+    assert_int_equal(history.number, 1);
+    assert_int_equal(plx_corrections_undo(&history, false, &message), 0);
+    assert_int_equal(plx_corrections_write(stand_in, &history, &message), 0);
+    assert_true(store.wanted(store.context, &number, &correction, &hold));
+    assert_true(number == 0 && hold);
+
+    plx_corrections_remove_stand_in(path); /* a command that cannot write to the history makes it */
+    write_one(&base, 0.001F, 0);
+    plx_corrections_open(&corrections, path, path, &base, "one");
+    store = plx_corrections_store(&corrections);
+    assert_true(store.wanted(store.context, &number, &correction, &hold));
+    assert_int_equal(plx_corrections_write(stand_in, &history, &message), 0);
+    assert_true(store.wanted(store.context, &number, &correction, &hold));
+    assert_true(number == 0 && hold);
+}
+
+/* A command of root writes where the service's user can plant links. */
+static void no_planted_link_is_followed(void **state)
+{
+    (void)state;
+    const struct plx_stereo_calibration base = calibration(500);
+    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    static const char *const names[] = {"", ".new", ".lock", ".1.svg"};
+    struct plx_error_message message;
+    char victim[80], name[80];
+    struct stat about;
+    int lock;
+
+    snprintf(victim, sizeof victim, "%s.victim", path);
+    FILE *file = fopen(victim, "we");
+    assert_non_null(file);
+    assert_true(fputs("mine", file) >= 0 && fclose(file) == 0 && chmod(victim, 0600) == 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(name, sizeof name, "%s%s", path, names[i]);
+        assert_int_equal(symlink(victim, name), 0);
+    }
+    assert_true(plx_corrections_lock(path, &lock, &message) < 0);
+    assert_non_null(strstr(message.text, ".lock: cannot be opened as a regular file"));
+    write_one(&base, 0.001F, 0);
+    assert_int_equal(plx_residuals_write(name, &e, &message), PLX_ERR_IO);
+    assert_int_equal(stat(victim, &about), 0);
+    assert_true(about.st_size == 4 && (about.st_mode & 07777) == 0600);
+    assert_int_equal(lstat(path, &about), 0);
+    assert_true(S_ISREG(about.st_mode));
 }
 
 /* A full disk: a small picture fails when it is closed, a large one while it is written. */
@@ -236,6 +446,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(accept_and_undo, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_refused_with_its_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_service_follows_the_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_correction_of_a_damaged_file_is_used, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(after_a_damaged_file_corrections_are_proposed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_undo_before_the_write_holds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_cannot_be_written_is_kept_beside_the_socket, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_planted_link_is_followed, set_up, tear_down),
         cmocka_unit_test(without_a_file_it_counts_all_the_same),
         cmocka_unit_test_setup_teardown(a_picture_that_is_not_whole_is_an_error, set_up, tear_down),
     };

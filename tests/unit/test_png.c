@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PNG files of every kind in, grey and colour out, and what is said about bad ones. */
 #include <png.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <parallax/error.h>
 
@@ -231,11 +235,33 @@ static void test_writing_where_one_may_not(void **state)
     assert_int_equal(plx_png_write(files_path("no/such/folder.png"), &image, &message), PLX_ERR_NOT_FOUND);
     assert_non_null(strstr(message.text, "folder.png"));
     if (access("/dev/full", W_OK) == 0) {
-        if (symlink("/dev/full", files_path("full.png")) == 0) {
-            assert_int_equal(plx_png_write(files_path("full.png"), &image, &message), PLX_ERR_IO);
-            assert_int_not_equal(access(files_path("full.png"), F_OK), 0); /* nothing half written stays */
-        }
+        assert_int_equal(plx_png_write("/dev/full", &image, &message), PLX_ERR_IO);
+        assert_int_equal(access("/dev/full", F_OK), 0);
     }
+    /* a full disk: nothing half written stays */
+    const struct rlimit small = {.rlim_cur = 16, .rlim_max = RLIM_INFINITY};
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const int result = plx_png_write(files_path("full.png"), &image, &message);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(result, PLX_ERR_IO);
+    assert_int_not_equal(access(files_path("full.png"), F_OK), 0);
+
+    /* root follows no link that another user may have planted, and one's own as ever */
+    char directory[256];
+    snprintf(directory, sizeof directory, "%s", files_path("other"));
+    assert_int_equal(mkdir(directory, 0755), 0);
+    assert_int_equal(symlink("../victim.png", files_path("other/full.png")), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(directory, 12345, 12345), 0);
+        assert_int_equal(plx_png_write(files_path("other/full.png"), &image, &message), PLX_ERR_IO);
+        assert_int_not_equal(access(files_path("victim.png"), F_OK), 0);
+        assert_int_equal(chown(directory, 0, 0), 0);
+    }
+    assert_int_equal(plx_png_write(files_path("other/full.png"), &image, &message), 0);
+    assert_int_equal(access(files_path("victim.png"), F_OK), 0);
 }
 
 int main(void)

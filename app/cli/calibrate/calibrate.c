@@ -241,6 +241,8 @@ static void print_json(const struct plx_outcome *outcome, int boards, int pairs,
 static void print_install(const struct plx_install *install, const struct plx_outcome *outcome)
 {
     printf("installed    %s, named in %s; the service uses it\n", install->path, install->config);
+    if (*install->old)
+        printf("kept         what was there: %s\n", install->old);
     if (install->had_before)
         printf("before       rows %.3f px, baseline %.2f mm\n", install->rows_before, 1000 * install->baseline_before_m);
     else

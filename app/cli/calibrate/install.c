@@ -15,6 +15,7 @@
 #include <parallax/error.h>
 #include <parallax/shm.h>
 
+#include "app/cli/calibrate/install_files.h"
 #include "app/cli/calibrate/request.h"
 #include "app/cli/live/connection.h"
 #include "app/exit.h"
@@ -25,13 +26,6 @@
 #define RELOAD_NS (40 * PLX_NS_PER_S) /* a reload is decided after 37 s at most */
 #define ROWS_NS (5 * PLX_NS_PER_S)    /* for matches in the service's pictures */
 #define SAME_BASELINE 1e-5            /* relative: the frame has it in single precision */
-
-/* What is to be undone if a later step fails. */
-struct before {
-    struct plx_config config;
-    char old[PATH_MAX + 8];
-    bool has_old, config_changed;
-};
 
 /* --- files ------------------------------------------------------------------------------------------------------------ */
 
@@ -72,46 +66,6 @@ static void judge_before(struct plx_install *install, const struct plx_config *c
     plx_calibration_info(&calibration, &info);
     install->baseline_before_m = (double)info.baseline_m;
     install->rows_before = plx_row_error(&boards->board, boards->pair, boards->count, &calibration);
-}
-
-/* Writes the file, keeps one that was there as `.old`, and reads it back. */
-static int write_calibration(const struct plx_install *install, const struct plx_outcome *outcome, struct before *before,
-                             struct plx_error_message *message)
-{
-    char fresh[PATH_MAX + 8];
-    struct plx_stereo_calibration written = outcome->calibration, read;
-    const struct plx_camera *left = &outcome->calibration.camera[PLX_LEFT];
-    const struct plx_calibration_options options = {.scale = 1, .width = left->width, .height = left->height};
-    snprintf(fresh, sizeof fresh, "%s.new", install->path);
-    snprintf(before->old, sizeof before->old, "%s.old", install->path);
-    int result = plx_calibration_save(fresh, &outcome->calibration, message);
-    if (result == 0)
-        result = plx_calibration_rectify(&written, 0, message);
-    if (result == 0)
-        result = plx_calibration_read(fresh, &options, &read, message);
-    if (result == 0 && !plx_calibration_equals(&written, &read))
-        result = plx_fail(message, PLX_ERR_IO, "%s: the file does not have what was written into it", fresh);
-    if (result == 0 && access(install->path, F_OK) == 0) {
-        before->has_old = rename(install->path, before->old) == 0;
-        if (!before->has_old)
-            result = plx_fail(message, plx_error_of_errno(errno), "%s: %s", before->old, strerror(errno));
-    }
-    if (result == 0 && rename(fresh, install->path) < 0)
-        result = plx_fail(message, plx_error_of_errno(errno), "%s: %s", install->path, strerror(errno));
-    if (result < 0)
-        unlink(fresh);
-    return result;
-}
-
-static void undo_files(const struct plx_install *install, const struct before *before)
-{
-    struct plx_error_message ignored;
-    if (before->has_old)
-        rename(before->old, install->path);
-    else
-        unlink(install->path);
-    if (before->config_changed)
-        plx_config_edit(install->config, "calibration", before->config.calibration, &ignored);
 }
 
 /* --- the service ------------------------------------------------------------------------------------------------------ */
@@ -206,39 +160,46 @@ static int check_service(const struct plx_install *install, const struct plx_con
     return result;
 }
 
+/* Writes the files and has the service take them; else everything is as before. */
+static int put_in_force(struct plx_install *install, const struct plx_config *config, const struct plx_outcome *outcome,
+                        struct plx_error_message *message)
+{
+    struct plx_installed_files files;
+    struct plx_error_message ignored;
+
+    int result = plx_installed_files_put(install->config, config, install->path, &outcome->calibration, &files, message);
+    if (result < 0)
+        return result;
+    snprintf(install->old, sizeof install->old, "%s", files.old);
+    result = reload(install, outcome->baseline_m, message);
+    if (result == 0) {
+        plx_installed_files_free(&files);
+        return 0;
+    }
+    plx_installed_files_undo(&files);
+    ask_for_reload(plx_socket_path(install->socket), &ignored);
+    return result;
+}
+
 int plx_install_run(struct plx_install *install, const struct plx_boards *boards, const struct plx_outcome *outcome,
                     struct plx_error_message *message)
 {
-    struct before *before = calloc(1, sizeof *before); /* large */
-    if (!before)
+    struct plx_config *config = malloc(sizeof *config); /* large */
+    if (!config)
         return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
-    int result = plx_config_load(install->config, &before->config, message);
+    int result = plx_config_load(install->config, config, message);
     if (result == 0)
-        result = check_service(install, &before->config, message);
-    if (result == 0 && before->config.calibration_scale != 1)
+        result = check_service(install, config, message);
+    if (result == 0 && config->calibration_scale != 1)
         result = plx_fail(message, PLX_ERR_RANGE,
                           "%s: calibration_scale is %g, and the new calibration is in metres; take that key away",
-                          install->config, before->config.calibration_scale);
+                          install->config, config->calibration_scale);
     if (result == 0)
-        result = choose_path(install, &before->config, message);
-    if (result < 0)
-        goto done;
-    judge_before(install, &before->config, boards);
-    result = write_calibration(install, outcome, before, message);
+        result = choose_path(install, config, message);
     if (result == 0) {
-        result = plx_config_edit(install->config, "calibration", install->path, message);
-        before->config_changed = result == 0;
-        if (result == 0)
-            result = reload(install, outcome->baseline_m, message);
-        if (result < 0) {
-            struct plx_error_message ignored;
-            undo_files(install, before);
-            if (before->config_changed)
-                ask_for_reload(plx_socket_path(install->socket), &ignored);
-        }
+        judge_before(install, config, boards);
+        result = put_in_force(install, config, outcome, message);
     }
-
-done:
-    free(before);
+    free(config);
     return result;
 }

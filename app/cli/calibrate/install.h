@@ -15,7 +15,8 @@ struct plx_install {
 
     /* What plx_install_run found and did. */
     char path[PATH_MAX]; /* of the calibration's file, absolute */
-    bool had_before;     /* the configuration named a calibration, which is PATH.old now if it was at PATH */
+    char old[PATH_MAX];  /* a further name of the calibration that was at PATH; "": none was there */
+    bool had_before;     /* the configuration named a calibration, which is at OLD now if it was at PATH */
     double rows_before;  /* rms of the boards' rows by that calibration, px */
     double baseline_before_m;
     double rows_service; /* median difference of rows in the service's pictures, px; < 0: too few matches yet */

@@ -12,6 +12,7 @@
 
 #include "app/view/calibrating.h"
 #include "app/view/json.h"
+#include "config/replace.h"
 
 static const char *const eye_word[PLX_EYES] = {"left", "right"};
 
@@ -93,20 +94,21 @@ static cJSON *state_json(const struct plx_calibrating *state)
 
 int plx_calibrating_write(const struct plx_calibrating *state, const char *socket)
 {
-    char path[PATH_MAX], fresh[PATH_MAX + 8];
+    const struct stat like = {.st_mode = 0644, .st_uid = geteuid(), .st_gid = getegid()};
+    char path[PATH_MAX];
+    struct plx_replacement replacement;
     plx_calibrating_path(socket, path);
-    snprintf(fresh, sizeof fresh, "%s.new", path);
-    FILE *file = fopen(fresh, "we");
-    if (!file)
-        return PLX_ERR_PERMISSION;
+    int result = plx_replacement_begin(path, &replacement, NULL);
+    if (result < 0)
+        return result;
     cJSON *item = state_json(state);
     char *text = cJSON_PrintUnformatted(item);
     cJSON_Delete(item);
-    const bool is_whole = text && fputs(text, file) >= 0;
+    const bool is_whole = text && fputs(text, replacement.file) >= 0;
     cJSON_free(text);
-    if (fclose(file) == 0 && is_whole && rename(fresh, path) == 0)
-        return 0;
-    unlink(fresh);
+    if (is_whole)
+        return plx_replacement_finish(&replacement, &like, NULL);
+    plx_replacement_cancel(&replacement);
     return PLX_ERR_IO;
 }
 

@@ -16,9 +16,12 @@
 #include "app/exit.h"
 #include "app/service_config.h"
 #include "app/view/json.h"
+#include "core/base/clock.h"
 #include "core/base/units.h"
 
 #define PROGRAM "parallax calibration"
+#define SHOW_NS (3 * PLX_NS_PER_S)    /* for what is written and taken by the next frames */
+#define FOLLOW_NS (20 * PLX_NS_PER_S) /* the service looks at the file every 32 frames at the latest */
 
 enum action { SHOW, HISTORY, ACCEPT, UNDO, ACTIONS };
 
@@ -124,18 +127,31 @@ static void print_json(const struct plx_correction_history *history)
     cJSON_Delete(item);
 }
 
-/* Changes the file under its lock. */
-static int change(const char *path, enum action action, bool all, struct plx_correction_history *history,
-                  struct plx_error_message *message)
+/* --- files ------------------------------------------------------------------------------------------------------------ */
+
+struct subject {
+    const char *path;                    /* of the history */
+    const char *socket;                  /* of the service that keeps it; NULL: the file alone is meant, or no service runs */
+    char stand_in[PLX_CORRECTIONS_PATH]; /* the service uses it while it cannot write to PATH; "": no service runs */
+};
+
+/* Reads the file that the service uses. */
+static int read_history(const struct subject *subject, struct plx_correction_history *ret_history,
+                        struct plx_error_message *message)
+{
+    const int result = *subject->stand_in ? plx_corrections_read(subject->stand_in, ret_history, message) : PLX_ERR_NOT_FOUND;
+    return result == PLX_ERR_NOT_FOUND ? plx_corrections_read(subject->path, ret_history, message) : result;
+}
+
+/* Changes what the service uses under the lock of the file at PATH, and writes it there. */
+static int change_at(const struct subject *subject, const char *path, enum action action, bool all,
+                     struct plx_correction_history *history, struct plx_error_message *message)
 {
     int lock;
-
-    if (plx_corrections_read(path, history, message) == PLX_ERR_NOT_FOUND)
-        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: nothing has been corrected or proposed yet", path);
     int result = plx_corrections_lock(path, &lock, message);
     if (result < 0)
         return result;
-    result = plx_corrections_read(path, history, message);
+    result = read_history(subject, history, message);
     if (result == 0)
         result = action == UNDO ? plx_corrections_undo(history, all, message) : plx_corrections_accept(history, message);
     if (result == 0)
@@ -144,15 +160,74 @@ static int change(const char *path, enum action action, bool all, struct plx_cor
     return result;
 }
 
+/* Where the history cannot be written, the change goes beside the socket, where the service looks first. */
+static int change(const struct subject *subject, enum action action, bool all, struct plx_correction_history *history,
+                  struct plx_error_message *message)
+{
+    if (read_history(subject, history, message) == PLX_ERR_NOT_FOUND)
+        return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: nothing has been corrected or proposed yet", subject->path);
+    const bool has_stand_in = *subject->stand_in && access(subject->stand_in, F_OK) == 0;
+    const char *first = has_stand_in ? subject->stand_in : subject->path;
+    int result = change_at(subject, first, action, all, history, message);
+    if (*subject->stand_in && !has_stand_in && (result == PLX_ERR_IO || result == PLX_ERR_PERMISSION))
+        result = change_at(subject, subject->stand_in, action, all, history, message);
+    return result;
+}
+
+/* --- the service ------------------------------------------------------------------------------------------------------ */
+
+struct follow {
+    uint32_t expected; /* the correction in force by the file */
+    bool changed;      /* by this command: the service takes its time */
+    bool known;
+    uint32_t number; /* the correction in force by the newest frame */
+};
+
+static int ask_frames(struct plx_connection *connection, void *context)
+{
+    static struct plx_frame frame; /* large */
+    struct follow *follow = context;
+    const int64_t until_ns = plx_now_ns() + (follow->changed ? FOLLOW_NS : SHOW_NS);
+
+    do {
+        if (plx_connection_next_header(connection, PLX_FRESH_FRAME_MS, &frame) < 0)
+            continue; /* it may restart its engine */
+        follow->known = true;
+        follow->number = frame.correction.number;
+    } while (plx_now_ns() < until_ns && (!follow->known || follow->number != follow->expected));
+    return PLX_EXIT_OK;
+}
+
+/* Compares the file with what the service does. Returns an exit code. */
+static int check_service(const struct subject *subject, const struct plx_correction_history *history, bool changed)
+{
+    struct follow follow = {.expected = history->number, .changed = changed};
+
+    if (!subject->socket)
+        return PLX_EXIT_OK;
+    const int exit_code = plx_connection_run(PROGRAM, subject->socket, ask_frames, &follow);
+    if (exit_code != PLX_EXIT_OK || !follow.known || follow.number == follow.expected)
+        return exit_code;
+    return plx_exit_error(PROGRAM, PLX_EXIT_UNAVAILABLE,
+                          "the service at %s has correction %u in force, not %u (0: none) as the file says; it follows within "
+                          "32 frames if it can read the file: see its log, and ask again",
+                          subject->socket, follow.number, follow.expected);
+}
+
 /* calibration_history of the running service, else of the configuration file. */
-static const char *history_path(const char *socket_path)
+static void find_subject(const char *socket_path, struct subject *ret_subject)
 {
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
-    if (!plx_service_config_ask(socket_path, &config) && plx_config_load(PLX_DEFAULT_CONFIG, &config, &message) < 0)
+    *ret_subject = (struct subject){0};
+    if (plx_service_config_ask(socket_path, &config)) {
+        ret_subject->socket = plx_socket_path(socket_path);
+        plx_corrections_stand_in(config.publish.socket, ret_subject->stand_in);
+    } else if (plx_config_load(PLX_DEFAULT_CONFIG, &config, &message) < 0) {
         plx_config_default(&config);
-    return config.calibration_history;
+    }
+    ret_subject->path = config.calibration_history;
 }
 
 static int find_action(const char *word)
@@ -179,11 +254,12 @@ int plx_command_calibration(int argc, char **argv)
         .words = "[show|history|accept|undo]",
         .about =
             "Shows which correction of the calibration is in force or proposed, and why. `accept` puts the proposal in force; "
-            "`undo` goes back by one, and nothing is corrected by itself until `accept`. A running service follows within "
-            "seconds. The calibration's own file never changes.",
+            "`undo` goes back by one, and nothing is corrected by itself until `accept`. The command waits "
+            "until a running service does so. The calibration's own file never changes.",
         .option = options,
         .max_words = 1};
     static struct plx_correction_history history;
+    static struct subject subject;
     const char *word[PLX_MAX_WORDS];
     struct plx_error_message message;
 
@@ -191,17 +267,21 @@ int plx_command_calibration(int argc, char **argv)
     const int action = find_action(word[0]);
     if (action == ACTIONS)
         return plx_exit_error(PROGRAM, PLX_EXIT_USAGE, "%s is no action; expected show, history, accept or undo", word[0]);
-    path = path ? path : history_path(socket_path);
-    if (*path == '\0')
+    if (path)
+        subject = (struct subject){.path = path};
+    else
+        find_subject(socket_path, &subject);
+    if (*subject.path == '\0')
         return plx_exit_error(PROGRAM, PLX_EXIT_NO_INPUT, "the service keeps no corrections: its calibration_history is empty");
-    int result = action >= ACCEPT ? change(path, (enum action)action, all, &history, &message)
-                                  : plx_corrections_read(path, &history, &message);
-    const bool is_new = result == PLX_ERR_NOT_FOUND && action < ACCEPT; /* the history stays empty */
+    const bool changes = action >= ACCEPT;
+    const int result =
+        changes ? change(&subject, (enum action)action, all, &history, &message) : read_history(&subject, &history, &message);
+    const bool is_new = result == PLX_ERR_NOT_FOUND && !changes; /* the history stays empty */
     if (result < 0 && !is_new)
         return plx_exit_error(PROGRAM, plx_exit_code(result), "%s", message.text);
     if (json)
         print_json(&history);
     else
         print_history(&history, action == HISTORY);
-    return PLX_EXIT_OK;
+    return check_service(&subject, &history, changes);
 }

@@ -8,9 +8,8 @@
 
 #define LEAST_MATCHES 160
 #define LEAST_OF_QUARTER 8
-#define SIGNIFICANT 4.0 /* standard deviations */
-#define STEADY 5.0      /* standard deviations of the mean of four quarters */
-#define QUARTERS (PLX_ROWS_PARTS - PLX_ROWS_TIME)
+#define SIGNIFICANT 4.0      /* standard deviations */
+#define STEADY 5.0           /* standard deviations of the mean of four quarters */
 #define BETTER_PX 0.05       /* of the median of rows: significant whatever the deviations say */
 #define LEAST_ROWS_PX 0.1    /* somewhere in the picture: less is not worth another map */
 #define UNCERTAIN_PX 0.15    /* standard deviation at a corner of the picture, */
@@ -79,19 +78,20 @@ static bool is_steady(const struct plx_row_drift *drift, const struct plx_correc
 
     plx_correction_row_numbers(all, a);
     plx_correction_row_numbers(of_all, of_a);
-    for (enum plx_row_part part = PLX_ROWS_TIME; part < PLX_ROWS_PARTS; part++) {
+    const int times = plx_row_drift_times(drift);
+    for (int time = 0; time < times; time++) {
         struct plx_correction number, deviation;
-        if (!plx_row_drift_fit(drift, part, &number, &deviation))
+        if (!plx_row_drift_fit(drift, PLX_ROWS_TIME + (enum plx_row_part)time, &number, &deviation))
             return false;
         plx_correction_row_numbers(&number, b);
         plx_correction_row_numbers(&deviation, of_b);
         for (int i = 0; i < NUMBERS; i++) {
             if (fabs(a[i] - b[i]) > SIGNIFICANT * hypot(of_a[i], of_b[i]))
                 return false;
-            scatter[i] += (a[i] - b[i]) * (a[i] - b[i]) / (QUARTERS * (QUARTERS - 1));
+            scatter[i] += (a[i] - b[i]) * (a[i] - b[i]) / (times * (times - 1));
         }
     }
-    for (int i = 0; i < NUMBERS; i++)
+    for (int i = 0; i < NUMBERS && !drift->single; i++)
         if (fabs(a[i]) >= SIGNIFICANT * of_a[i] && fabs(a[i]) < STEADY * sqrt(scatter[i]))
             return false;
     return true;

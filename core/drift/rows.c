@@ -44,14 +44,19 @@ int64_t plx_row_drift_span(const struct plx_row_drift *drift)
     return drift->count > 0 ? nth(drift, drift->count - 1)->capture_ns - nth(drift, 0)->capture_ns : 0;
 }
 
-/* Which quarter of the time match number I lies in, 0 to 3; where times say nothing, of the matches. */
-static int quarter_of(const struct plx_row_drift *drift, int i)
+int plx_row_drift_times(const struct plx_row_drift *drift)
 {
-    const int64_t span = plx_row_drift_span(drift);
+    return drift->single ? 2 : PLX_ROWS_PARTS - PLX_ROWS_TIME;
+}
+
+/* Which part of the time match number I lies in, from 0 on; where times say nothing, of the matches. */
+static int time_of(const struct plx_row_drift *drift, int i)
+{
+    const int64_t span = plx_row_drift_span(drift), times = plx_row_drift_times(drift);
     if (drift->single || span <= 0)
-        return 4 * i / drift->count;
-    const int64_t quarter = 4 * (nth(drift, i)->capture_ns - nth(drift, 0)->capture_ns) / span;
-    return quarter < 3 ? (int)quarter : 3;
+        return (int)times * i / drift->count;
+    const int64_t time = times * (nth(drift, i)->capture_ns - nth(drift, 0)->capture_ns) / span;
+    return time < times ? (int)time : (int)times - 1;
 }
 
 static bool in_part(const struct plx_row_drift *drift, enum plx_row_part part, int i)
@@ -65,7 +70,7 @@ static bool in_part(const struct plx_row_drift *drift, enum plx_row_part part, i
     case PLX_ROWS_NEWEST:
         return i >= drift->count - PLX_ROWS_NEWEST_COUNT;
     default:
-        return quarter_of(drift, i) == (int)part - PLX_ROWS_TIME;
+        return time_of(drift, i) == (int)part - PLX_ROWS_TIME;
     }
 }
 

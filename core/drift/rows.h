@@ -37,7 +37,8 @@ struct plx_row_drift {
 
 #define PLX_ROWS_NEWEST_COUNT 64
 
-/* Which matches are asked: one half, all, the PLX_ROWS_NEWEST_COUNT newest, the first to the last quarter of the time. */
+/* Which matches are asked: one half, all, the PLX_ROWS_NEWEST_COUNT newest, the first to the last quarter of the time; of
+ * single pictures, whose quarters show other things, two halves. */
 enum plx_row_part {
     PLX_ROWS_EVEN,
     PLX_ROWS_ODD,
@@ -51,6 +52,9 @@ void plx_row_drift_init(struct plx_row_drift *drift, double focal_length);
 
 /* Adds a match in place of the oldest one. */
 void plx_row_drift_add(struct plx_row_drift *drift, const struct plx_row_match *match);
+
+/* How many parts of the time there are, from PLX_ROWS_TIME on. */
+int plx_row_drift_times(const struct plx_row_drift *drift);
 
 /* From the oldest match to the newest one. */
 int64_t plx_row_drift_span(const struct plx_row_drift *drift);

@@ -105,10 +105,10 @@ class Ring(service.Service):
             self.assertEqual((frame.epoch, frame.sequence), (6, 2))
             self.assert_shows(frame.left, 2)
             self.assert_shows(old, 1)
-            self.assertEqual(service.mappings(), self.mappings + 2)
+            self.assertEqual(service.mappings(), self.mappings + 3)  # the old frames, the new ones, and the header, which has a mapping of its own
         self.assert_shows(old, 1)
         del old
-        self.assertEqual(service.mappings(), self.mappings + 1)
+        self.assertEqual(service.mappings(), self.mappings + 2)
 
     def test_restart_that_no_read_noticed(self):
         self.publish(3)

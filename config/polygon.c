@@ -98,7 +98,7 @@ static double area_of(const struct point *point, int points)
  * 1974). POINT has MAX_CLIPPED places. Returns the number of points that are left. */
 static int clip(struct point *point, int points, int axis, double sign, double limit)
 {
-    struct point kept[MAX_CLIPPED];
+    struct point kept[MAX_CLIPPED] = {0};
     int count = 0;
     for (int i = 0, j = points - 1; i < points; j = i++) {
         const double here = sign * (limit - point[i].at[axis]), there = sign * (limit - point[j].at[axis]);

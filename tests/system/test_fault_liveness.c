@@ -195,6 +195,7 @@ static struct plx_client *start_with_stuck_driver(const char *fault)
         "--set", small_width,     "--set", small_height,    "--set", "source.type=v4l2",     "--set", eyes[PLX_LEFT],
         "--set", eyes[PLX_RIGHT], "--set", calibration_key, "--set", "match.disparities=64", NULL};
     static const char *const name[PLX_EYES] = {"left", "right"};
+    static const char *const device[PLX_EYES] = {"/dev/null", "/dev/zero"}; /* they can be opened and asked */
     struct plx_stereo_calibration calibration;
     struct plx_scene scene;
     struct plx_error_message message;
@@ -202,7 +203,7 @@ static struct plx_client *start_with_stuck_driver(const char *fault)
 
     for (int eye = 0; eye < PLX_EYES; eye++) {
         snprintf(path, sizeof path, "%s/%s", daemon_.directory, name[eye]);
-        assert_int_equal(symlink("/dev/null", path), 0); /* a device that can be opened and asked */
+        assert_int_equal(symlink(device[eye], path), 0);
         snprintf(eyes[eye], sizeof eyes[eye], "source.%s=%s", name[eye], path);
     }
     plx_scene_demo(WIDTH, HEIGHT, 1, &scene);

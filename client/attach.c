@@ -85,24 +85,24 @@ int plx_fd(struct plx_client *client)
 
 /* --- attaching --------------------------------------------------------------------------------------------------- */
 
-static void drop_left(struct plx_client *client)
+static void unmap_gone(struct plx_client *client)
 {
-    plx_mapping_unref(client->left);
-    client->left = NULL;
+    plx_mapping_unref(client->gone);
+    client->gone = NULL;
 }
 
 void plx_client_detach(struct plx_client *client)
 {
     plx_client_detach_soon(client);
-    drop_left(client);
+    unmap_gone(client);
 }
 
 void plx_client_detach_soon(struct plx_client *client)
 {
     if (plx_client_hands_over(client))
         client->handed_over_until = plx_now_ns() + HAND_OVER_NS;
-    if (!client->left) { /* else the map has no frames: whoever maps them drops what was left first */
-        client->left = client->map.mapping;
+    if (!client->gone) { /* else the map has no frames: whoever maps them unmaps those of before first */
+        client->gone = client->map.mapping;
         client->map.mapping = NULL;
     }
     plx_map_close(&client->map);
@@ -137,7 +137,7 @@ static void resume_after_last(struct plx_client *client)
 
 int plx_client_map_frames(struct plx_client *client)
 {
-    drop_left(client);
+    unmap_gone(client);
     const int code = plx_map_frames(&client->map);
     if (code)
         plx_client_detach(client);
@@ -185,7 +185,7 @@ void plx_client_reattach_soon(struct plx_client *client)
 int plx_client_reattach(struct plx_client *client, int64_t deadline)
 {
     drain_poll_timer(client);
-    drop_left(client);
+    unmap_gone(client);
     for (;;) {
         int64_t now = plx_now_ns();
         if (client->socket >= 0 || now >= client->retry_at) {

@@ -14,8 +14,9 @@ struct plx_client {
     char *path;
     int socket;         /* -1: none */
     struct plx_map map; /* header NULL: none; without frames, if plx_verdict has attached */
-    const struct plx_mapping
-        *left;                 /* of a service that is gone: plx_verdict leaves the unmapping, which takes long, to others */
+    /* The frames of a service that is gone. To unmap them takes long, so plx_verdict leaves that to calls that may. NULL: none.
+     */
+    const struct plx_mapping *gone;
     int64_t hello_until;       /* deadline of the answer to HELLO */
     int64_t retry_at;          /* while detached: the next attempt */
     int64_t handed_over_until; /* until then the service has not gone, but replaces its memory; 0: it does not */

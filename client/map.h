@@ -18,10 +18,10 @@ struct plx_map {
     uint64_t bytes;
     /* Checked copies. */
     uint64_t slot_count, frames_offset, frame_bytes, frame_stride;
-    /* Of plx_map_open: */
-    uint64_t head_bytes;               /* of header and slots, which have a mapping of their own */
-    const struct plx_mapping *mapping; /* of the whole memory, with one reference, from plx_map_frames on */
-    int fd;                            /* of the memory, until then */
+    /* Set by plx_map_open: */
+    uint64_t head_bytes;               /* header and slots, which have a mapping of their own */
+    const struct plx_mapping *mapping; /* the whole memory, with one reference, from plx_map_frames on */
+    int fd;                            /* the memory, until then; -1: closed */
 };
 
 /* Maps header and slots of the memory of FD, which may be closed afterwards: microseconds. FORMAT if it lacks the seals of a

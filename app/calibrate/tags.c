@@ -13,13 +13,13 @@
 
 #define FAMILIES 2
 #define KALIBR 1           /* the family with a border of two bits */
-#define KALIBR_BORDER 0.2  /* of a tag's side */
-#define REFINED 0.8        /* of the border's width, by which a corner is refined */
+#define KALIBR_BORDER 0.2  /* width of a border, in sides of a tag */
+#define REFINED 0.8        /* reach of the search for a corner, in widths of the border */
 #define MAX_RADIUS 11      /* px, that a corner is refined by */
 #define MIN_TAGS 4         /* then the picture shows how the grid lies */
 #define MIN_SIDE 32        /* px of a picture: smaller ones show no grid */
-#define MIN_AREA 1e-3      /* of the square of the grid's step: else the tags lie in one line */
-#define NUMBERS 587        /* of the family */
+#define MIN_AREA 1e-3      /* least area, in squares of the grid's step: else the tags lie in one line */
+#define NUMBERS 587        /* tags of the family */
 #define MAX_MISFIT 0.3     /* of a tag's side: perspective makes less */
 #define WRONG 3            /* times the misfit of another arrangement: the board is not arranged as told */
 #define MANY_TAGS 9        /* of which the arrangement and the gap are certain */

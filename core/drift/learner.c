@@ -56,7 +56,7 @@ struct plx_learner {
     struct job job;
     struct plx_remap map;
     bool hold;
-    struct plx_correction change; /* of the rows, by the last correction */
+    struct plx_correction change; /* what the last correction of the rows has changed */
     int taken_back;               /* how often a correction undid half or more of the one before */
 
     _Atomic int phase; /* enum phase. ASKED is stored with release order after the job, and DONE after its result; each side

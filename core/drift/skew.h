@@ -10,9 +10,9 @@
 
 /* Zeroed = no frame yet. */
 struct plx_skew {
-    double skew_s;            /* of the newest pair, without its sign */
+    double skew_s;            /* between the captures of the newest pair, without its sign */
     bool is_known;            /* the motion of the newest frame */
-    double now[6], change[6]; /* of the camera, m/s and rad/s in its axes, over the newest interval; against the one before */
+    double now[6], change[6]; /* speed of the camera, m/s and rad/s in its axes: over the newest interval; less that before */
 };
 
 /* The next frame. SKEW_NS: right capture time minus left. */

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "core/base/clock.h"
+
 /* A corner stands still that is found this near to its place in the key frame, though the motion has moved it this far since,
  * and moves it in this frame. */
 #define STILL_PX 1.0
@@ -45,7 +47,7 @@ bool plx_picture_contradicts(const struct plx_fit_camera *camera, const struct p
 
 bool plx_odometry_contradicts(const struct plx_pose *now_from_last, const struct plx_motion_claim *claim)
 {
-    const double seconds = (double)claim->interval_ns / 1e9, *c = claim->covariance;
+    const double seconds = (double)claim->interval_ns / (double)PLX_NS_PER_S, *c = claim->covariance;
     struct plx_pose key_from_last, seen, difference;
 
     plx_pose_invert(&claim->last_from_key, &key_from_last);

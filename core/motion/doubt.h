@@ -11,7 +11,7 @@
 /* A motion as the picture shows it. */
 struct plx_motion_claim {
     struct plx_pose now_from_key, last_from_key;
-    const double *covariance;          /* [36] of the motion from the last frame, as in struct plx_motion_info */
+    const double *covariance;          /* [36]: that of the motion from the last frame, as in struct plx_motion_info */
     int64_t interval_ns;               /* from the last frame */
     const struct plx_fit_point *point; /* [COUNT] corners of the key frame that were found in this one */
     int count, inliers;

@@ -119,7 +119,7 @@ static void a_verdict_maps_no_frames_and_unmaps_none(void **state)
     assert_true(is_mapped(memory));
     assert_int_equal(plx_next(client, patience_ms(), &view), 0);
     assert_int_equal(view.frame->epoch, EPOCH + 1);
-    assert_null(client->left);
+    assert_null(client->gone);
     plx_disconnect(client);
 }
 

@@ -648,6 +648,15 @@ class Page(Web):
         os.kill(self.web.pid, signal.SIGCONT)
         self.wait_go()
 
+    def test_a_page_that_has_heard_nothing_yet_says_unknown(self):
+        """Figures come once a second: the server stands still before the first ones."""
+        self.open()
+        self.browser.refresh()
+        os.kill(self.web.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, self.web.pid, signal.SIGCONT)
+        self.until(lambda: self.text("state") == "no connection")
+        self.assertEqual(self.run_script(SAID), UNKNOWN | {"verdict": "unknown no connection"})
+
     def test_a_service_that_stands_still_is_not_go(self):
         """Messages go on, and their frame is old."""
         self.open_with_go()

@@ -26,7 +26,7 @@ const charts = new Charts();
 const page = { // what is shown now; tests read it
   view: "all", compact: !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname),
   frame: null, drawn: null, shown: null, pending: false, connected: false, frames: 0, rate: 0, ageMs: null, ages: [], recordingSince: null,
-  status: null, seen: null, isCurrent: null, isOld: true, // the newest state, whether it is that of now, whether the views are not
+  status: null, seen: null, isCurrent: null, isOld: null, // the newest state, whether it is that of now, whether the views are not
 };
 window.parallax = page;
 

@@ -9,11 +9,17 @@ export const element = id => document.getElementById(id);
 
 function number(value, digits, unit = "") { return value === null || value === undefined ? "unknown" : value.toFixed(digits) + unit; }
 
-function fill(list, pairs) {
-  list.replaceChildren(...pairs.flatMap(([name, value]) => {
+const FIGURES = {
+  times: ["service", "this page", "engine restarts", "pairs skipped"],
+  eyes: ["left", "right", "skew"],
+  geometry: ["rows", "drift", "correction", "offset", "turned", "ground", "motion"],
+};
+
+function fill(list, values) {
+  element(list).replaceChildren(...FIGURES[list].flatMap((name, index) => {
     const term = document.createElement("dt"), text = document.createElement("dd");
     term.textContent = name;
-    text.textContent = value;
+    text.textContent = values?.[index] ?? "unknown";
     return [term, text];
   }));
 }
@@ -81,29 +87,28 @@ export function showDrop(drop) { element("drop").textContent = dropText(drop); }
 
 export function showFigures(status, shown) {
   element("figures").textContent = `${number(status.rate_hz, 1)} pairs/s · shown ${number(shown.rate, 1)}/s, ${number(shown.ageMs, 0)} ms old`;
-  fill(element("times"), [["service", `${number(status.rate_hz, 1)} pairs/s, ${number(status.latency_ms, 1)} ms`],
-    ["this page", `${number(shown.rate, 1)} pairs/s, ${number(shown.ageMs, 0)} ms old`],
-    ["engine restarts", String(status.engine_restarts)], ["pairs skipped", String(status.pairs_skipped ?? 0)]]);
+  fill("times", [`${number(status.rate_hz, 1)} pairs/s, ${number(status.latency_ms, 1)} ms`,
+    `${number(shown.rate, 1)} pairs/s, ${number(shown.ageMs, 0)} ms old`, status.engine_restarts, status.pairs_skipped ?? 0]);
   const eye = capture => capture ? `${(capture.exposure_us / 1000).toFixed(2)} ms, gain ${number(capture.gain, 2)}, ${capture.dropped} dropped` : "unknown";
-  fill(element("eyes"), [["left", eye(status.left)], ["right", eye(status.right)], ["skew", number(status.skew_ms, 3, " ms")]]);
-  fill(element("geometry"), geometry(status));
+  fill("eyes", [eye(status.left), eye(status.right), number(status.skew_ms, 3, " ms")]);
+  fill("geometry", geometry(status));
 }
 
-// What they said is not known any more.
+// Nothing is known yet, or not any more.
 export function forgetFigures() {
   element("figures").textContent = "unknown";
-  for (const value of document.querySelectorAll("#times dd, #eyes dd, #geometry dd")) value.textContent = "unknown";
+  for (const list in FIGURES) fill(list, null);
 }
 
 function geometry(status) {
   const degrees = radians => number(radians * 180 / Math.PI, 2, "°"), rows = status.alignment, { drift, ground, motion } = status;
-  return [["rows", rows ? `${number(rows.rows_px, 2)} px, at worst ${number(rows.worst_rows_px, 2)}` : "not measured"],
-    ["drift", drift?.matches ? `${number(drift.rows_px, 2)} px of rows, ${number(drift.rows_left_px, 2)} without` : "not measured"],
-    ["correction", correctionWords(status.correction)],
-    ["offset", drift?.offset_deviation_px > 0 ? `${number(drift.offset_px, 2)} ± ${number(drift.offset_deviation_px, 2)} px` : "not measured"],
-    ["turned", rows ? `pitch ${degrees(rows.pitch_rad)}, roll ${degrees(rows.roll_rad)}` : "not measured"],
-    ["ground", ground ? `${number(ground.camera_height_m, 2)} m below, pitch ${degrees(ground.pitch_rad)}` : "not found"],
-    ["motion", motion?.valid ? `${number(motion.speed_mps, 2)} m/s, ${degrees(motion.turn_radps)}/s` : "unknown"]];
+  return [rows ? `${number(rows.rows_px, 2)} px, at worst ${number(rows.worst_rows_px, 2)}` : "not measured",
+    drift?.matches ? `${number(drift.rows_px, 2)} px of rows, ${number(drift.rows_left_px, 2)} without` : "not measured",
+    correctionWords(status.correction),
+    drift?.offset_deviation_px > 0 ? `${number(drift.offset_px, 2)} ± ${number(drift.offset_deviation_px, 2)} px` : "not measured",
+    rows ? `pitch ${degrees(rows.pitch_rad)}, roll ${degrees(rows.roll_rad)}` : "not measured",
+    ground ? `${number(ground.camera_height_m, 2)} m below, pitch ${degrees(ground.pitch_rad)}` : "not found",
+    motion?.valid ? `${number(motion.speed_mps, 2)} m/s, ${degrees(motion.turn_radps)}/s` : "unknown"];
 }
 
 // --- charts -------------------------------------------------------------------------------------------------------------

@@ -35,8 +35,7 @@ void plx_corrections_begin(const struct plx_stereo_calibration *calibration, con
 
 bool plx_corrections_match(const struct plx_correction_history *a, const struct plx_correction_history *b)
 {
-    const bool known = *a->cameras != '\0' && *b->cameras != '\0';
-    return strcmp(a->base, b->base) == 0 && (!known || strcmp(a->cameras, b->cameras) == 0);
+    return strcmp(a->base, b->base) == 0 && *a->cameras != '\0' && strcmp(a->cameras, b->cameras) == 0;
 }
 
 const struct plx_correction_entry *plx_corrections_find(const struct plx_correction_history *history, uint32_t number)
@@ -78,18 +77,19 @@ uint32_t plx_corrections_add(struct plx_correction_history *history, const struc
     if (evidence->applied)
         history->number = history->last;
     history->proposed = evidence->applied ? 0 : history->last;
+    history->off = history->off || evidence->gave_up;
     return history->last;
 }
 
 int plx_corrections_accept(struct plx_correction_history *history, struct plx_error_message *message)
 {
-    if (history->proposed == 0 && !history->hold)
+    if (history->proposed == 0 && !history->hold && !history->off)
         return plx_fail(message, PLX_ERR_NOT_FOUND,
                         "no correction is proposed; `parallax calibration show` says what is known");
     if (history->proposed != 0)
         history->number = history->proposed;
     history->proposed = 0;
-    history->hold = false;
+    history->hold = history->off = false;
     return 0;
 }
 
@@ -103,6 +103,7 @@ int plx_corrections_undo(struct plx_correction_history *history, bool all, struc
     history->number = plx_corrections_find(history, before) ? before : 0;
     history->proposed = 0;
     history->hold = true;
+    history->off = false;
     return 0;
 }
 

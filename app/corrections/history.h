@@ -25,21 +25,22 @@ struct plx_correction_entry {
 
 struct plx_correction_history {
     char base[PLX_CORRECTIONS_BASE];       /* checksum of the calibration's numbers */
-    char cameras[PLX_CORRECTIONS_CAMERAS]; /* that took the pictures */
+    char cameras[PLX_CORRECTIONS_CAMERAS]; /* that took the pictures; "": not known */
     double focal_baseline;                 /* focal length times baseline, px m: for distances */
     uint32_t number;                       /* in force; 0: none, or of an entry */
     uint32_t proposed;                     /* waits to be accepted; 0: none */
     uint32_t last;                         /* the highest number that was given */
     bool hold;                             /* after an undo: what is learned is only proposed */
+    bool off;                              /* so too, because corrections contradicted each other */
     int count;
     struct plx_correction_entry entry[PLX_CORRECTIONS_KEPT]; /* the oldest first */
 };
 
-/* Starts a history without entries. CALIBRATION: rectified. CAMERAS is cut to fit. */
+/* Starts a history without entries. CALIBRATION: rectified. CAMERAS ("": not known) is cut to fit. */
 void plx_corrections_begin(const struct plx_stereo_calibration *calibration, const char *cameras,
                            struct plx_correction_history *ret_history);
 
-/* True if both are of the same calibration, and of the same cameras where both know theirs. */
+/* True if both are of the same calibration and of the same cameras. Cameras that are not known are none of them. */
 bool plx_corrections_match(const struct plx_correction_history *a, const struct plx_correction_history *b);
 
 /* The entry with NUMBER; NULL if there is none, or not any more. */

@@ -76,8 +76,9 @@ static void write_history(FILE *file, const struct plx_correction_history *histo
     write_text(file, "cameras", history->cameras);
     fprintf(file,
             "  \"focal_baseline_px_m\": %.17g,\n  \"in_force\": %u,\n  \"proposed\": %u,\n  \"last\": %u,\n  \"hold\": %s,\n"
-            "  \"corrections\": [",
-            history->focal_baseline, history->number, history->proposed, history->last, history->hold ? "true" : "false");
+            "  \"off\": %s,\n  \"corrections\": [",
+            history->focal_baseline, history->number, history->proposed, history->last, history->hold ? "true" : "false",
+            history->off ? "true" : "false");
     for (int i = 0; i < history->count; i++) {
         fputs(i > 0 ? ",\n" : "\n", file);
         write_entry(file, &history->entry[i]);
@@ -248,6 +249,7 @@ static bool get_history(const cJSON *json, struct plx_correction_history *ret)
         return false;
     ret->focal_baseline = focal->valuedouble;
     ret->hold = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "hold"));
+    ret->off = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "off")); /* missing in files of version 0.1.0 */
     cJSON_ArrayForEach (item, list) {
         if (ret->count == PLX_CORRECTIONS_KEPT || !get_entry(item, &ret->entry[ret->count]) ||
             ret->entry[ret->count].number > ret->last)

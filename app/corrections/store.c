@@ -15,13 +15,25 @@
 #include "config/replace.h"
 
 void plx_corrections_open(struct plx_corrections *corrections, const char *path, const char *socket,
-                          const struct plx_stereo_calibration *calibration, const char *cameras)
+                          const struct plx_stereo_calibration *calibration)
 {
     memset(corrections, 0, sizeof *corrections);
     corrections->path = path;
     if (socket && *path)
         plx_corrections_stand_in(socket, corrections->stand_in);
-    plx_corrections_begin(calibration, cameras, &corrections->history);
+    plx_corrections_begin(calibration, "", &corrections->history);
+}
+
+void plx_corrections_name_cameras(struct plx_corrections *corrections, const char *cameras)
+{
+    struct plx_correction_history *history = &corrections->history;
+
+    snprintf(history->cameras, sizeof history->cameras, "%s", cameras);
+    if (*cameras)
+        return;
+    corrections->path = "";
+    *corrections->stand_in = '\0';
+    history->hold = true;
 }
 
 /* False: the configuration names no file. */
@@ -73,7 +85,7 @@ static int read_file(struct plx_corrections *corrections, struct plx_error_messa
     return corrections->is_damaged ? LOG_WARNING : corrections->is_other ? LOG_NOTICE : 0;
 }
 
-static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold)
+static bool wanted(void *context, struct plx_correction_order *order)
 {
     struct plx_corrections *corrections = context;
     struct plx_correction_history *history = &corrections->history;
@@ -89,13 +101,14 @@ static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_c
         if (level)
             say(corrections, level, why.text);
     }
-    *ret_hold = history->hold || corrections->is_damaged;
+    order->hold = history->hold || corrections->is_damaged;
+    order->off = history->off;
     corrections->in_force = history->number;
-    if (history->number == *number)
+    if (history->number == order->number)
         return false;
     const struct plx_correction_entry *entry = plx_corrections_find(history, history->number);
-    *number = history->number;
-    *ret_correction = entry ? entry->correction : (struct plx_correction){0};
+    order->number = history->number;
+    order->correction = entry ? entry->correction : (struct plx_correction){0};
     return true;
 }
 
@@ -189,28 +202,27 @@ static void describe(struct plx_corrections *corrections, const struct plx_corre
     say(corrections, LOG_NOTICE, line.text);
 }
 
-static uint32_t keep(void *context, const struct plx_correction_evidence *decided)
+static uint32_t keep(void *context, struct plx_correction_evidence *evidence)
 {
     struct plx_corrections *corrections = context;
-    struct plx_correction_evidence evidence = *decided;
     struct plx_error_message message = {""}, line;
     char picture[PLX_CORRECTIONS_PATH] = "", aside[PATH_MAX] = "";
 
-    const int result = keep_evidence(corrections, &evidence, aside, &message);
+    const int result = keep_evidence(corrections, evidence, aside, &message);
     if (result == 0 && is_kept(corrections)) {
         snprintf(picture, sizeof picture, "%s.%u.svg", corrections->path, corrections->history.last);
-        if (plx_residuals_write(picture, &evidence, &message) < 0)
+        if (plx_residuals_write(picture, evidence, &message) < 0)
             *picture = '\0';
     }
     if (result == 0) {
-        describe(corrections, &evidence, picture, aside);
+        describe(corrections, evidence, picture, aside);
     } else if (!corrections->complained) {
         corrections->complained = true;
         plx_say(&line, "a correction of the calibration is lost with the next restart: %s; see calibration_history",
                 message.text);
         say(corrections, LOG_WARNING, line.text);
     }
-    corrections->in_force = decided->applied ? corrections->history.last : corrections->in_force;
+    corrections->in_force = evidence->applied ? corrections->history.last : corrections->in_force;
     return corrections->history.last;
 }
 

@@ -24,11 +24,15 @@ struct plx_corrections {
 };
 
 /* PATH stays the caller's. SOCKET: of the service, beside which the history is kept while PATH cannot be written; NULL:
- * nowhere. CALIBRATION: rectified. CAMERAS: what tells them from others; "": not known, any will do. */
+ * nowhere. CALIBRATION: rectified. */
 void plx_corrections_open(struct plx_corrections *corrections, const char *path, const char *socket,
-                          const struct plx_stereo_calibration *calibration, const char *cameras);
+                          const struct plx_stereo_calibration *calibration);
 
-/* Its functions for the learner; CORRECTIONS must outlive it. */
+/* CAMERAS: what tells them from others. "": it is not known, so nothing that was learned is known to be theirs: none is in
+ * force, and what is learned now is only proposed and not kept. */
+void plx_corrections_name_cameras(struct plx_corrections *corrections, const char *cameras);
+
+/* Its functions for the learner, after the above; CORRECTIONS must outlive it. */
 struct plx_correction_store plx_corrections_store(struct plx_corrections *corrections);
 
 /* Logs what the learner's thread has to say. For the thread that logs. */

@@ -5,6 +5,7 @@
 
 #include "app/corrections/store.h"
 #include "app/engine/report.h"
+#include "app/log.h"
 #include "app/publish/shm.h"
 #include "core/pipeline/pipeline.h"
 
@@ -89,6 +90,21 @@ static void update_exposure(struct plx_frame_loop *loop, struct plx_frame *frame
         source->ops->control(source, setting.exposure_us, setting.gain);
 }
 
+/* With the first pair, as the cameras are known then: puts what was learned about them in force. */
+static int begin(struct plx_frame_loop *loop)
+{
+    struct plx_source *source = loop->queue.source;
+    const struct plx_correction_store store = plx_corrections_store(loop->corrections);
+    char cameras[PLX_CORRECTIONS_CAMERAS] = "";
+
+    if (source->ops->identify)
+        source->ops->identify(source, cameras, sizeof cameras);
+    plx_log(LOG_INFO, "pictures of %s", *cameras ? cameras : "cameras that do not say who they are");
+    plx_corrections_name_cameras(loop->corrections, cameras);
+    loop->has_begun = true;
+    return plx_pipeline_keep_corrections(loop->pipeline, &store);
+}
+
 static int process_pair(struct plx_frame_loop *loop)
 {
     const int64_t taken_ns = plx_now_ns();
@@ -97,7 +113,9 @@ static int process_pair(struct plx_frame_loop *loop)
     struct plx_frame *frame = plx_ring_begin(loop->shm);
 
     plx_pipeline_set_skew(loop->pipeline, pair[PLX_RIGHT].capture_ns - pair[PLX_LEFT].capture_ns);
-    const int result = plx_pipeline_process(loop->pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
+    int result = loop->has_begun ? 0 : begin(loop);
+    if (result == 0)
+        result = plx_pipeline_process(loop->pipeline, raw, pair[PLX_LEFT].capture_ns, frame);
     if (result < 0) {
         loop->pipeline_failed = true;
         const char *message = loop->stages->message.text;

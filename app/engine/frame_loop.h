@@ -26,6 +26,7 @@ struct plx_frame_loop {
     int report_fd;
     enum plx_source_type source_type;
     bool on_gpu;
+    bool has_begun;            /* with the first pair */
     bool pipeline_failed;      /* why the loop ended */
     uint32_t permanent_health; /* health flags of every frame */
 };

@@ -194,23 +194,6 @@ static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *c
     return result;
 }
 
-/* The history of the calibration's corrections, bound to the source's cameras. */
-static int open_corrections(struct plx_setup *setup, const struct plx_config *config)
-{
-    const struct plx_source *source = setup->source;
-    char cameras[PLX_CORRECTIONS_CAMERAS];
-
-    snprintf(cameras, sizeof cameras, "%s", source->ops->name);
-    if (source->ops->identify)
-        source->ops->identify(setup->source, cameras, sizeof cameras);
-    else if (config->source.type == PLX_SOURCE_REPLAY)
-        snprintf(cameras, sizeof cameras, "%.*s", (int)sizeof cameras - 1, config->source.path);
-    plx_corrections_open(&setup->corrections, config->calibration_history, config->publish.socket, &setup->calibration,
-                         cameras);
-    const struct plx_correction_store store = plx_corrections_store(&setup->corrections);
-    return plx_pipeline_keep_corrections(setup->pipeline, &store);
-}
-
 static int open_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_stereo_calibration *calibration = &setup->calibration;
@@ -219,6 +202,7 @@ static int open_pipeline(struct plx_setup *setup, const struct plx_config *confi
 
     if (!plx_calibration_exists(calibration))
         return open_raw_pipeline(setup, config, message);
+    plx_corrections_open(&setup->corrections, config->calibration_history, config->publish.socket, calibration);
     int result = plx_config_check_pipeline(&config->pipeline, width, height, message);
     if (result == 0)
         result = open_stages(setup, config, width, height, config->pipeline.match.disparities, message);
@@ -226,8 +210,6 @@ static int open_pipeline(struct plx_setup *setup, const struct plx_config *confi
         result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, message);
     if (result == 0)
         result = plx_pipeline_watch_zones(setup->pipeline, &config->zones);
-    if (result == 0)
-        result = open_corrections(setup, config);
     if (result == 0)
         setup->frame_bytes = plx_pipeline_layout(&config->pipeline, width, height, plane);
     return result;

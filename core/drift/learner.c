@@ -85,18 +85,19 @@ static void keep(struct plx_learner *learner, const struct plx_correction *after
     struct plx_drift_info drift = job->drift.info;
     drift.offset = (float)job->offset.offset[1];
     drift.offset_deviation = (float)job->offset.deviation[1];
-    const struct plx_correction_evidence evidence = {.applied = applied,
-                                                     .before = job->state.applied,
-                                                     .after = *after,
-                                                     .drift = drift,
-                                                     .match = job->drift.match,
-                                                     .matches = job->drift.count,
-                                                     .focal_length = job->drift.focal_length};
+    struct plx_correction_evidence evidence = {.applied = applied,
+                                               .gave_up = job->gave_up,
+                                               .before = job->state.applied,
+                                               .after = *after,
+                                               .drift = drift,
+                                               .match = job->drift.match,
+                                               .matches = job->drift.count,
+                                               .focal_length = job->drift.focal_length};
     const uint32_t last = job->state.number > job->state.proposed_number ? job->state.number : job->state.proposed_number;
     const uint32_t number = store->keep ? store->keep(store->context, &evidence) : last + 1;
 
     job->since = 0;
-    if (applied) {
+    if (evidence.applied) {
         job->state.number = number;
         job->state.applied = *after;
         job->changed = true;
@@ -162,21 +163,36 @@ static void judge(struct plx_learner *learner)
         keep(learner, &with_both, false);
 }
 
-static void work(struct plx_learner *learner)
+/* Takes over what the store wants. True if that is another correction. */
+static bool obey(struct plx_learner *learner)
 {
     struct job *job = &learner->job;
     const struct plx_correction_store *store = &learner->store;
+    struct plx_correction_order order = {.number = job->state.number, .correction = job->state.applied};
 
-    job->changed = job->forget = false;
-    if (store->wanted && store->wanted(store->context, &job->state.number, &job->state.applied, &learner->hold)) {
-        job->changed = true;
-        job->since = 0;
-        job->state.proposed_number = 0;
-        job->state.proposed = (struct plx_correction){0};
+    if (!store->wanted)
+        return false;
+    const bool changed = store->wanted(store->context, &order);
+    learner->hold = order.hold;
+    if (changed || (job->gave_up && !order.off)) { /* by a person: what the learner did before counts no more */
         learner->change = (struct plx_correction){0};
         learner->taken_back = 0;
-        job->gave_up = false;
-    } else if (job->drift.count >= LEAST_MATCHES) {
+    }
+    job->gave_up = order.off;
+    if (!changed)
+        return false;
+    job->state = (struct plx_correction_info){.number = order.number, .applied = order.correction};
+    job->since = 0;
+    return true;
+}
+
+static void work(struct plx_learner *learner)
+{
+    struct job *job = &learner->job;
+
+    job->forget = false;
+    job->changed = obey(learner);
+    if (!job->changed && job->drift.count >= LEAST_MATCHES) { /* else the matches are of the correction before */
         plx_row_drift_estimate(&job->drift);
         job->forget = was_knocked(&job->drift);
         if (!job->forget && learner->mode != PLX_CORRECTION_OFF)
@@ -263,13 +279,18 @@ void plx_learner_destroy(struct plx_learner *learner)
 
 const struct plx_remap *plx_learner_keep(struct plx_learner *learner, const struct plx_correction_store *store)
 {
-    struct plx_correction_info *state = &learner->state;
+    struct plx_correction_order order = {.number = learner->state.number, .correction = learner->state.applied};
 
     learner->store = *store;
     learner->waits = false;
-    if (!store->wanted(store->context, &state->number, &state->applied, &learner->hold))
+    const bool changed = store->wanted(store->context, &order);
+    learner->hold = order.hold;
+    learner->gave_up = order.off;
+    if (!changed)
         return NULL;
-    plx_remap_fill(&learner->calibration, PLX_RIGHT, &state->applied, &learner->map);
+    learner->state.number = order.number;
+    learner->state.applied = order.correction;
+    plx_remap_fill(&learner->calibration, PLX_RIGHT, &order.correction, &learner->map);
     return &learner->map;
 }
 

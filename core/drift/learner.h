@@ -21,6 +21,7 @@ enum plx_correction_mode {
 /* Why a correction is applied or proposed. */
 struct plx_correction_evidence {
     bool applied;                        /* else proposed */
+    bool gave_up;                        /* see plx_learner_gave_up */
     struct plx_correction before, after; /* in force until now; proposed or in force from now on */
     struct plx_drift_info drift;         /* of the matches, with BEFORE in force; rows_left: with AFTER */
     const struct plx_row_match *match;   /* [matches], [rows with BEFORE in force] */
@@ -28,14 +29,23 @@ struct plx_correction_evidence {
     double focal_length; /* vertical, px */
 };
 
+/* What an earlier run or a command wants. */
+struct plx_correction_order {
+    uint32_t number; /* of the correction in force; 0: none */
+    struct plx_correction correction;
+    bool hold; /* what is learned is only proposed */
+    bool off;  /* see plx_learner_gave_up */
+};
+
 /* Where corrections are kept; called by the learner's thread only. */
 struct plx_correction_store {
     void *context;
-    /* True if another correction than number *NUMBER shall be in force, of an earlier run or by a command: sets both. Sets
-     * *ret_hold always: what is learned is only proposed. Called several times a second. NULL: nobody wants any. */
-    bool (*wanted)(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold);
-    /* Keeps EVIDENCE and returns its number, later than all before. */
-    uint32_t (*keep)(void *context, const struct plx_correction_evidence *evidence);
+    /* True if another correction than number ORDER->number shall be in force: sets both. Sets hold and off always. Called
+     * several times a second. NULL: nobody wants any. */
+    bool (*wanted)(void *context, struct plx_correction_order *order);
+    /* Keeps EVIDENCE and returns its number, later than all before. Takes EVIDENCE->applied back if a command has changed what
+     * is in force since it was decided: it is only proposed then. */
+    uint32_t (*keep)(void *context, struct plx_correction_evidence *evidence);
 };
 
 struct plx_learner;
@@ -76,7 +86,7 @@ const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner
 const struct plx_correction_info *plx_learner_correction(const struct plx_learner *learner);
 
 /* Two corrections had to be taken back: what looks like drift is something else, and from now on it is only proposed, until
- * somebody accepts or takes back a correction. */
+ * somebody accepts or takes back a correction; the store keeps that across runs. */
 bool plx_learner_gave_up(const struct plx_learner *learner);
 
 /* Before a frame: true if a new correction is in force from this frame on. *ret_map is the right picture's then, the learner's

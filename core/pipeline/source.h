@@ -74,8 +74,8 @@ struct plx_source_ops {
      * asked for. NOT_FOUND: there is none. Others, with a sentence: it cannot be used. NULL: no source of this kind has one. */
     int (*calibration)(struct plx_source *self, struct plx_stereo_calibration *ret_calibration,
                        struct plx_error_message *message);
-    /* What tells its cameras from others of their kind, such as serial numbers, before start; "" if a camera is missing. NULL:
-     * it has none. */
+    /* What tells its cameras from others of their kind, such as serial numbers: after the first pair, and for all later ones,
+     * as `next` gives LOST instead of pictures of others. "" if they do not say. NULL: they never do. */
     void (*identify)(struct plx_source *self, char *ret_text, size_t bytes);
 };
 

@@ -198,6 +198,12 @@ static int calibration(struct plx_source *source, struct plx_stereo_calibration 
     return result == PLX_ERR_UNSUPPORTED ? PLX_ERR_NOT_FOUND : result; /* raw pictures, and none for them */
 }
 
+/* The recording: who took the pictures is not in it. */
+static void identify(struct plx_source *source, char *ret_text, size_t bytes)
+{
+    snprintf(ret_text, bytes, "%s", replay_of(source)->path);
+}
+
 static const struct plx_source_ops replay_ops = {
     .name = "replay",
     .destroy = destroy,
@@ -205,6 +211,7 @@ static const struct plx_source_ops replay_ops = {
     .control = control,
     .range = range,
     .calibration = calibration,
+    .identify = identify,
 };
 
 static void set_size(struct replay *self, int width, int height, enum plx_type type)

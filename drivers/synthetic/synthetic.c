@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,11 @@ static int calibration(struct plx_source *source, struct plx_stereo_calibration 
     return 0;
 }
 
+static void identify(struct plx_source *source, char *ret_text, size_t bytes)
+{
+    snprintf(ret_text, bytes, "%s", source->ops->name);
+}
+
 static const struct plx_source_ops synthetic_ops = {
     .name = "synthetic",
     .destroy = destroy,
@@ -173,6 +179,7 @@ static const struct plx_source_ops synthetic_ops = {
     .control = control,
     .range = range,
     .calibration = calibration,
+    .identify = identify,
 };
 
 static int check(const struct plx_synthetic_options *options, struct plx_error_message *message)

@@ -76,6 +76,23 @@ static void close_node(struct plx_v4l2_camera *camera)
     plx_v4l2_close(&camera->node);
 }
 
+/* What was learned from the pictures of one camera is not true of another. */
+static int identify(struct plx_v4l2_camera *camera, struct plx_error_message *message)
+{
+    char identity[PLX_V4L2_IDENTITY];
+
+    plx_v4l2_identity_text(&camera->node.identity, identity);
+    camera->is_other = camera->was_opened && (*identity == '\0' || strcmp(identity, camera->identity) != 0);
+    if (camera->is_other)
+        return plx_fail(message, PLX_ERR_LOST, "%s: another camera than before: %s instead of %s", camera->node.path,
+                        *identity ? identity : "one that does not say who it is",
+                        *camera->identity ? camera->identity : "one that did not say who it was");
+    if (!camera->was_opened) /* read by the source's reader after the first pair */
+        memcpy(camera->identity, identity, sizeof identity);
+    camera->was_opened = true;
+    return 0;
+}
+
 int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_error_message *message)
 {
     struct plx_v4l2_stream_format actual = {.format = NULL};
@@ -84,6 +101,11 @@ int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_error_messag
     int result = plx_v4l2_find(&camera->rule, &camera->node, message);
     if (result < 0)
         return result;
+    result = identify(camera, message);
+    if (result < 0) {
+        plx_v4l2_close(&camera->node); /* nothing of it was set, so there is nothing to restore */
+        return result;
+    }
     result = plx_v4l2_camera_controls_open(&camera->controls, &camera->node, camera->options, &controls_set, message);
     if (result == 0)
         result = plx_v4l2_negotiate_try(&camera->node, &camera->requested, controls_set, &actual, message);

@@ -22,6 +22,10 @@ struct plx_v4l2_camera {
     const struct plx_v4l2_options *options;
     int eye; /* enum plx_eye; PLX_EYES: both, side by side */
 
+    char identity[PLX_V4L2_IDENTITY]; /* of the camera that was opened first; "": it is not known, or none was */
+    bool was_opened;
+    bool is_other; /* found by the rule, and not known to be the one that was opened first: it stays closed */
+
     struct plx_v4l2_node node;            /* closed while the camera is lost, and at first */
     struct plx_v4l2_stream_format actual; /* before the first start: what the driver would choose */
     struct plx_error_message note;        /* how `actual` differs from `requested` */
@@ -49,8 +53,8 @@ static inline bool plx_v4l2_camera_is_closed(const struct plx_v4l2_camera *camer
 }
 
 /* Finds the camera and checks the requested format and the controls against what it offers. Sets nothing, because another
- * engine may be using the camera. LOST if it is missing, else the errors of plx_v4l2_find, plx_v4l2_camera_controls_open and
- * plx_v4l2_negotiate_try; the camera is closed then. */
+ * engine may be using the camera. LOST if it is missing or is_other, else the errors of plx_v4l2_find,
+ * plx_v4l2_camera_controls_open and plx_v4l2_negotiate_try; the camera is closed then. */
 int plx_v4l2_camera_open(struct plx_v4l2_camera *camera, struct plx_error_message *message);
 void plx_v4l2_camera_close(struct plx_v4l2_camera *camera);
 

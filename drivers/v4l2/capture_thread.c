@@ -187,6 +187,8 @@ static void connect(struct plx_v4l2_capture_thread *thread, struct plx_v4l2_came
     if (result == 0)
         result = plx_v4l2_decode_schedule_start(&thread->schedule, camera, (int)(camera - thread->camera), &thread->frames,
                                                 thread->wake_fd, thread->heartbeats, &message);
+    if (camera->is_other)
+        plx_v4l2_frame_queue_fail(&thread->frames, &message);
     if (result == 0)
         plx_v4l2_control_request_repeat(&thread->request);
     else

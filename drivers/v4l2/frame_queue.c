@@ -95,6 +95,14 @@ void plx_v4l2_frame_queue_report(struct plx_v4l2_frame_queue *frames, uint32_t h
     pthread_mutex_unlock(&frames->lock);
 }
 
+void plx_v4l2_frame_queue_fail(struct plx_v4l2_frame_queue *frames, const struct plx_error_message *message)
+{
+    pthread_mutex_lock(&frames->lock);
+    frames->failure = *message;
+    pthread_cond_signal(&frames->reader);
+    pthread_mutex_unlock(&frames->lock);
+}
+
 void plx_v4l2_frame_queue_set_rate(struct plx_v4l2_frame_queue *frames, double rate_hz, const struct plx_error_message *note)
 {
     pthread_mutex_lock(&frames->lock);
@@ -139,8 +147,10 @@ int plx_v4l2_frame_queue_pop(struct plx_v4l2_frame_queue *frames, int64_t deadli
     int result = 0;
 
     pthread_mutex_lock(&frames->lock);
-    while (result == 0 && !take_ready(frames, ret_capture, message)) {
-        if (!frames->open)
+    while (result == 0 && (*frames->failure.text || !take_ready(frames, ret_capture, message))) {
+        if (*frames->failure.text)
+            result = plx_fail(message, PLX_ERR_LOST, "%s", frames->failure.text);
+        else if (!frames->open)
             result = plx_fail(message, PLX_ERR_LOST, "the v4l2 source is stopped");
         else if (deadline_ns <= plx_now_ns())
             result = plx_fail(message, PLX_ERR_TIMEOUT, "%s",

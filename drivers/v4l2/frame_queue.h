@@ -14,6 +14,7 @@ struct plx_v4l2_frame_queue {
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t reader;
     bool open;                        /* more pictures may come */
+    struct plx_error_message failure; /* why none comes any more: they would be of other cameras. "": they come */
     uint32_t health;                  /* flags of events without a picture, for the reader */
     struct plx_error_message message; /* explains `health` */
     double rate_hz;                   /* of the cameras; 0: they do not say */
@@ -28,9 +29,11 @@ void plx_v4l2_frame_queue_finish(struct plx_v4l2_frame_queue *frames);
 void plx_v4l2_frame_queue_open(struct plx_v4l2_frame_queue *frames);
 void plx_v4l2_frame_queue_close(struct plx_v4l2_frame_queue *frames); /* releases the pictures that were not read */
 
-/* For the capture thread. Report passes health flags with their MESSAGE; set_rate appends NOTE to the notes not read yet. */
+/* For the capture thread. Report passes health flags with their MESSAGE; fail ends the pictures for good; set_rate appends NOTE
+ * to the notes not read yet. */
 void plx_v4l2_frame_queue_push(struct plx_v4l2_frame_queue *frames, const struct plx_capture *capture);
 void plx_v4l2_frame_queue_report(struct plx_v4l2_frame_queue *frames, uint32_t health, const struct plx_error_message *message);
+void plx_v4l2_frame_queue_fail(struct plx_v4l2_frame_queue *frames, const struct plx_error_message *message);
 void plx_v4l2_frame_queue_set_rate(struct plx_v4l2_frame_queue *frames, double rate_hz, const struct plx_error_message *note);
 
 /* For the reader. Read_rate fills NOTE only if there is a new one. Pop is `next` of a source; MESSAGE gets the error, or

@@ -91,6 +91,15 @@ void plx_v4l2_identity_read(const struct v4l2_capability *capability, struct plx
     copy_text(identity->bus, sizeof identity->bus, capability->bus_info);
 }
 
+void plx_v4l2_identity_text(const struct plx_v4l2_identity *identity, char ret_text[PLX_V4L2_IDENTITY])
+{
+    const char *one = *identity->serial ? identity->serial : identity->bus;
+
+    *ret_text = '\0';
+    if (*one)
+        snprintf(ret_text, PLX_V4L2_IDENTITY, "%s %s", identity->card, one);
+}
+
 static int identify(struct plx_v4l2_node *node, struct plx_error_message *message)
 {
     struct v4l2_capability capability = {.capabilities = 0};

@@ -16,6 +16,8 @@ struct plx_v4l2_identity {
     char serial[64];                    /* of the USB device */
 };
 
+#define PLX_V4L2_IDENTITY 104 /* bytes of an identity as text */
+
 struct plx_v4l2_node {
     int fd;                   /* -1: closed */
     bool converting;          /* through libv4l2, for formats that the convert stage lacks */
@@ -28,6 +30,10 @@ struct v4l2_capability;
 
 /* Copies driver, card and bus, cleaned of unprintable bytes. */
 void plx_v4l2_identity_read(const struct v4l2_capability *capability, struct plx_v4l2_identity *identity);
+
+/* What tells the camera from others of its kind: its name, and its serial number or, without one, where it is plugged in. "" if
+ * neither is known. */
+void plx_v4l2_identity_text(const struct plx_v4l2_identity *identity, char ret_text[PLX_V4L2_IDENTITY]);
 
 /* Opens PATH, which must be a capture device that streams. Errors of plx_v4l2_fail; UNSUPPORTED if it is something else. */
 int plx_v4l2_open(const char *path, struct plx_v4l2_node *ret_node, struct plx_error_message *message);

@@ -69,23 +69,14 @@ static void range(struct plx_source *source, struct plx_control_range *ret_range
     plx_v4l2_control_request_range(&v4l2_of(source)->thread.request, ret_range);
 }
 
-/* Serial numbers; of a camera without one, its name and bus. */
 static void identify(struct plx_source *source, char *ret_text, size_t bytes)
 {
     const struct plx_v4l2_capture_thread *thread = &v4l2_of(source)->thread;
-    size_t used = 0;
+    const char *left = thread->camera[0].identity, *last = thread->camera[thread->cameras - 1].identity;
 
     *ret_text = '\0';
-    for (int i = 0; i < thread->cameras && used < bytes; i++) {
-        const struct plx_v4l2_identity *identity = &thread->camera[i].node.identity;
-        const bool has_serial = *identity->serial != '\0';
-        if (plx_v4l2_camera_is_closed(&thread->camera[i])) {
-            *ret_text = '\0';
-            return;
-        }
-        used += (size_t)snprintf(ret_text + used, bytes - used, "%s%s %s", i > 0 ? ", " : "", identity->card,
-                                 has_serial ? identity->serial : identity->bus);
-    }
+    if (*left && *last)
+        snprintf(ret_text, bytes, "%s%s%s", left, thread->cameras > 1 ? ", " : "", thread->cameras > 1 ? last : "");
 }
 
 static void destroy(struct plx_source *source)

@@ -125,11 +125,12 @@ static void compare(struct parity *parity, const struct fixture_kind *kind, enum
 }
 
 /* Wants correction number *CONTEXT. */
-static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold)
+static bool wanted(void *context, struct plx_correction_order *order)
 {
-    *ret_hold = true;
-    *number = *(const uint32_t *)context;
-    *ret_correction = (struct plx_correction){.pitch_rad = 0.001F * (float)*number, .columns = 0.5F * (float)*number};
+    const uint32_t number = *(const uint32_t *)context;
+
+    *order = (struct plx_correction_order){.number = number, .hold = true};
+    order->correction = (struct plx_correction){.pitch_rad = 0.001F * (float)number, .columns = 0.5F * (float)number};
     return true;
 }
 

@@ -133,18 +133,18 @@ struct history {
     float rows, rows_left, offset_deviation;
 };
 
-static bool wanted(void *context, uint32_t *number, struct plx_correction *ret_correction, bool *ret_hold)
+static bool wanted(void *context, struct plx_correction_order *order)
 {
     const struct history *history = context;
-    *ret_hold = history->hold;
-    if (*number == history->wanted)
+    order->hold = history->hold;
+    if (order->number == history->wanted)
         return false;
-    *number = history->wanted;
-    *ret_correction = history->wanted > 0 ? history->correction : (struct plx_correction){0};
+    order->number = history->wanted;
+    order->correction = history->wanted > 0 ? history->correction : (struct plx_correction){0};
     return true;
 }
 
-static uint32_t keep(void *context, const struct plx_correction_evidence *evidence)
+static uint32_t keep(void *context, struct plx_correction_evidence *evidence)
 {
     struct history *history = context;
     history->kept++;

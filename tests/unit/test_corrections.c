@@ -59,6 +59,13 @@ static int set_up(void **state)
     return 0;
 }
 
+static void open_as(struct plx_corrections *corrections, const char *file, const char *socket,
+                    const struct plx_stereo_calibration *base, const char *cameras)
+{
+    plx_corrections_open(corrections, file, socket, base);
+    plx_corrections_name_cameras(corrections, cameras);
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -150,19 +157,17 @@ static void the_service_follows_the_file(void **state)
     static struct plx_corrections corrections;
     static struct plx_correction_history history;
     const struct plx_stereo_calibration base = calibration(500), other = calibration(501);
-    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
-    struct plx_correction correction = {0};
+    struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction_order order = {0};
     struct plx_error_message message;
-    uint32_t number = 0;
-    bool hold = true;
     char picture[80];
 
-    plx_corrections_open(&corrections, path, NULL, &base, "one");
+    open_as(&corrections, path, NULL, &base, "one");
     const struct plx_correction_store store = plx_corrections_store(&corrections);
-    assert_false(store.wanted(store.context, &number, &correction, &hold));
-    assert_false(hold);
-    number = store.keep(store.context, &e);
-    assert_int_equal(number, 1);
+    assert_false(store.wanted(store.context, &order));
+    assert_false(order.hold);
+    order.number = store.keep(store.context, &e);
+    assert_int_equal(order.number, 1);
     snprintf(picture, sizeof picture, "%s.1.svg", path);
     assert_int_equal(access(picture, R_OK), 0);
     assert_true(atomic_load(&corrections.has_note));
@@ -170,21 +175,21 @@ static void the_service_follows_the_file(void **state)
     assert_int_equal(plx_corrections_read(path, &history, &message), 0);
     assert_int_equal(plx_corrections_undo(&history, false, &message), 0);
     assert_int_equal(plx_corrections_write(path, &history, &message), 0);
-    assert_true(store.wanted(store.context, &number, &correction, &hold));
-    assert_true(number == 0 && hold && correction.pitch_rad == 0);
+    assert_true(store.wanted(store.context, &order));
+    assert_true(order.number == 0 && order.hold && order.correction.pitch_rad == 0);
 
     history.number = 1;
     assert_int_equal(plx_corrections_write(path, &history, &message), 0);
-    plx_corrections_open(&corrections, path, NULL, &base, "one"); /* a restart */
-    number = 0;
-    assert_true(store.wanted(store.context, &number, &correction, &hold));
-    assert_true(number == 1 && correction.pitch_rad == 0.001F);
+    open_as(&corrections, path, NULL, &base, "one"); /* a restart */
+    order.number = 0;
+    assert_true(store.wanted(store.context, &order));
+    assert_true(order.number == 1 && order.correction.pitch_rad == 0.001F);
 
-    plx_corrections_open(&corrections, path, NULL, &other, "one");
-    number = 0;
-    assert_false(store.wanted(store.context, &number, &correction, &hold));
-    plx_corrections_open(&corrections, path, NULL, &base, "two");
-    assert_false(store.wanted(store.context, &number, &correction, &hold));
+    open_as(&corrections, path, NULL, &other, "one");
+    order.number = 0;
+    assert_false(store.wanted(store.context, &order));
+    open_as(&corrections, path, NULL, &base, "two");
+    assert_false(store.wanted(store.context, &order));
     assert_int_equal(store.keep(store.context, &e), 1); /* begins anew, beside the old file */
     snprintf(picture, sizeof picture, "%s.old", path);
     assert_int_equal(access(picture, R_OK), 0);
@@ -197,16 +202,15 @@ static void without_a_file_it_counts_all_the_same(void **state)
     static struct plx_corrections corrections;
     static const char *const paths[] = {"", "/nowhere/at/all.json"};
     const struct plx_stereo_calibration base = calibration(500);
-    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
-    struct plx_correction correction;
-    bool hold;
+    struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction_order order = {0};
 
     for (int i = 0; i < 2; i++) {
-        plx_corrections_open(&corrections, paths[i], NULL, &base, "one");
+        open_as(&corrections, paths[i], NULL, &base, "one");
         const struct plx_correction_store store = plx_corrections_store(&corrections);
-        uint32_t number = store.keep(store.context, &e);
-        assert_int_equal(number, 1);
-        assert_false(store.wanted(store.context, &number, &correction, &hold));
+        order.number = store.keep(store.context, &e);
+        assert_int_equal(order.number, 1);
+        assert_false(store.wanted(store.context, &order));
         assert_int_equal(strstr(corrections.note.text, "is lost with the next restart") != NULL, i == 1);
     }
 }
@@ -272,7 +276,7 @@ static void no_correction_of_a_damaged_file_is_used(void **state)
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
         write_one(&base, impossible[i][0], impossible[i][1]);
         assert_int_equal(plx_corrections_read(path, &history, &message), PLX_ERR_FORMAT);
-        assert_non_null(strstr(message.text, ".json:10:5: has a correction larger than any drift"));
+        assert_non_null(strstr(message.text, ".json:11:5: has a correction larger than any drift"));
     }
 }
 
@@ -283,11 +287,9 @@ static void after_a_damaged_file_corrections_are_proposed(void **state)
     static struct plx_corrections corrections;
     static struct plx_correction_history history;
     const struct plx_stereo_calibration base = calibration(500);
-    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
-    struct plx_correction correction;
+    struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction_order order = {0};
     struct plx_error_message message;
-    uint32_t number = 0;
-    bool hold = false;
     char name[80];
 
     for (int i = 0; i < 3; i++) {
@@ -296,10 +298,10 @@ static void after_a_damaged_file_corrections_are_proposed(void **state)
             write_one(&base, 1, 0);
         else
             assert_int_equal(mkfifo(path, 0600), 0); /* is not waited for */
-        plx_corrections_open(&corrections, path, NULL, &base, "one");
+        open_as(&corrections, path, NULL, &base, "one");
         const struct plx_correction_store store = plx_corrections_store(&corrections);
-        assert_false(store.wanted(store.context, &number, &correction, &hold));
-        assert_true(hold);
+        assert_false(store.wanted(store.context, &order));
+        assert_true(order.hold);
         assert_non_null(strstr(corrections.note.text, path));
         atomic_store(&corrections.has_note, false);
         assert_int_equal(store.keep(store.context, &e), 1);
@@ -310,12 +312,12 @@ static void after_a_damaged_file_corrections_are_proposed(void **state)
         assert_non_null(strstr(corrections.note.text, name));
     }
     write_one(&base, 1, 0);
-    plx_corrections_open(&corrections, path, NULL, &base, "one");
+    open_as(&corrections, path, NULL, &base, "one");
     const struct plx_correction_store store = plx_corrections_store(&corrections);
-    assert_false(store.wanted(store.context, &number, &correction, &hold));
+    assert_false(store.wanted(store.context, &order));
     unlink(path); /* a person has seen it */
-    assert_false(store.wanted(store.context, &number, &correction, &hold));
-    assert_false(hold);
+    assert_false(store.wanted(store.context, &order));
+    assert_false(order.hold);
 }
 
 /* The service decides, a person undoes, the service writes: the undo is what holds. */
@@ -325,30 +327,88 @@ static void an_undo_before_the_write_holds(void **state)
     static struct plx_corrections corrections;
     static struct plx_correction_history history;
     const struct plx_stereo_calibration base = calibration(500);
-    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
-    struct plx_correction correction = {0};
+    struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction_order order = {0};
     struct plx_error_message message;
-    uint32_t number = 0;
-    bool hold;
 
     for (int accepted = 0; accepted < 2; accepted++) {
         unlink(path);
         write_one(&base, 0.002F, 0);
-        plx_corrections_open(&corrections, path, NULL, &base, "one");
+        open_as(&corrections, path, NULL, &base, "one");
         const struct plx_correction_store store = plx_corrections_store(&corrections);
-        number = 0;
-        assert_true(store.wanted(store.context, &number, &correction, &hold));
+        order.number = 0;
+        assert_true(store.wanted(store.context, &order));
         assert_int_equal(plx_corrections_read(path, &history, &message), 0);
         assert_int_equal(plx_corrections_undo(&history, true, &message), 0);
         if (accepted) /* lets corrections go on, but from another one than was in force at the decision */
             assert_int_equal(plx_corrections_accept(&history, &message), 0);
         assert_int_equal(plx_corrections_write(path, &history, &message), 0);
-        number = store.keep(store.context, &e);
-        assert_int_equal(number, 2);
+        e.applied = true;
+        order.number = store.keep(store.context, &e);
+        assert_int_equal(order.number, 2);
+        assert_false(e.applied); /* the learner does not even begin */
         assert_int_equal(plx_corrections_read(path, &history, &message), 0);
         assert_true(history.number == 0 && history.proposed == 2 && history.hold == (accepted == 0));
-        assert_true(store.wanted(store.context, &number, &correction, &hold)); /* the learner takes it back */
-        assert_true(number == 0 && correction.pitch_rad == 0);
+        assert_true(store.wanted(store.context, &order)); /* the learner takes it back */
+        assert_true(order.number == 0 && order.correction.pitch_rad == 0);
+    }
+}
+
+/* Who the cameras are is not known: what was learned of others, or of none, is not in force, and nothing is added to it. */
+static void unknown_cameras_have_no_corrections(void **state)
+{
+    (void)state;
+    static struct plx_corrections corrections;
+    static struct plx_correction_history history;
+    const struct plx_stereo_calibration base = calibration(500);
+    struct plx_correction_evidence e = evidence(true, 0.003F, 0);
+    struct plx_error_message message;
+
+    for (int of_unknown = 0; of_unknown < 2; of_unknown++) {
+        struct plx_correction_order order = {0};
+        plx_corrections_begin(&base, of_unknown ? "" : "one", &history);
+        const struct plx_correction_evidence kept = evidence(true, 0.001F, 0);
+        plx_corrections_add(&history, &kept, 1);
+        assert_int_equal(plx_corrections_write(path, &history, &message), 0);
+        open_as(&corrections, path, path, &base, "");
+        const struct plx_correction_store store = plx_corrections_store(&corrections);
+        assert_false(store.wanted(store.context, &order));
+        assert_true(order.hold);
+        e.applied = true;
+        store.keep(store.context, &e);
+        assert_false(e.applied);
+        assert_int_equal(plx_corrections_read(path, &history, &message), 0);
+        assert_int_equal(history.count, 1);
+        open_as(&corrections, path, path, &base, "one");
+        assert_int_equal(store.wanted(store.context, &order), !of_unknown);
+    }
+}
+
+/* Two corrections were taken back: a new engine does not begin as if nothing had been. */
+static void giving_up_outlasts_a_restart(void **state)
+{
+    (void)state;
+    static struct plx_corrections corrections;
+    static struct plx_correction_history history;
+    const struct plx_stereo_calibration base = calibration(500);
+    struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction_order order = {0};
+    struct plx_error_message message;
+
+    for (int undone = 0; undone < 2; undone++) {
+        e.applied = e.gave_up = true;
+        open_as(&corrections, path, NULL, &base, "one");
+        const struct plx_correction_store store = plx_corrections_store(&corrections);
+        store.keep(store.context, &e);
+        open_as(&corrections, path, NULL, &base, "one");
+        store.wanted(store.context, &order);
+        assert_true(order.off && !order.hold);
+        assert_int_equal(plx_corrections_read(path, &history, &message), 0);
+        assert_int_equal(undone ? plx_corrections_undo(&history, false, &message) : plx_corrections_accept(&history, &message),
+                         0);
+        assert_int_equal(plx_corrections_write(path, &history, &message), 0);
+        store.wanted(store.context, &order);
+        assert_true(!order.off && order.hold == (undone != 0));
     }
 }
 
@@ -359,33 +419,31 @@ static void what_cannot_be_written_is_kept_beside_the_socket(void **state)
     static struct plx_corrections corrections;
     static struct plx_correction_history history;
     const struct plx_stereo_calibration base = calibration(500);
-    const struct plx_correction_evidence e = evidence(true, 0.001F, 0);
-    struct plx_correction correction;
+    struct plx_correction_evidence e = evidence(true, 0.001F, 0);
+    struct plx_correction_order order = {0};
     struct plx_error_message message;
-    uint32_t number = 0;
-    bool hold;
     char stand_in[PLX_CORRECTIONS_PATH];
 
     plx_corrections_stand_in(path, stand_in);
-    plx_corrections_open(&corrections, "/nowhere/at/all.json", path, &base, "one");
+    open_as(&corrections, "/nowhere/at/all.json", path, &base, "one");
     struct plx_correction_store store = plx_corrections_store(&corrections);
-    assert_false(store.wanted(store.context, &number, &correction, &hold));
-    number = store.keep(store.context, &e);
+    assert_false(store.wanted(store.context, &order));
+    order.number = store.keep(store.context, &e);
     assert_int_equal(plx_corrections_read(stand_in, &history, &message), 0);
     assert_int_equal(history.number, 1);
     assert_int_equal(plx_corrections_undo(&history, false, &message), 0);
     assert_int_equal(plx_corrections_write(stand_in, &history, &message), 0);
-    assert_true(store.wanted(store.context, &number, &correction, &hold));
-    assert_true(number == 0 && hold);
+    assert_true(store.wanted(store.context, &order));
+    assert_true(order.number == 0 && order.hold);
 
     plx_corrections_remove_stand_in(path); /* a command that cannot write to the history makes it */
     write_one(&base, 0.001F, 0);
-    plx_corrections_open(&corrections, path, path, &base, "one");
+    open_as(&corrections, path, path, &base, "one");
     store = plx_corrections_store(&corrections);
-    assert_true(store.wanted(store.context, &number, &correction, &hold));
+    assert_true(store.wanted(store.context, &order));
     assert_int_equal(plx_corrections_write(stand_in, &history, &message), 0);
-    assert_true(store.wanted(store.context, &number, &correction, &hold));
-    assert_true(number == 0 && hold);
+    assert_true(store.wanted(store.context, &order));
+    assert_true(order.number == 0 && order.hold);
 }
 
 /* A command of root writes where the service's user can plant links. */
@@ -450,6 +508,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(after_a_damaged_file_corrections_are_proposed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_undo_before_the_write_holds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_kept_beside_the_socket, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unknown_cameras_have_no_corrections, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(giving_up_outlasts_a_restart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_planted_link_is_followed, set_up, tear_down),
         cmocka_unit_test(without_a_file_it_counts_all_the_same),
         cmocka_unit_test_setup_teardown(a_picture_that_is_not_whole_is_an_error, set_up, tear_down),

@@ -95,11 +95,59 @@ static void what_is_taken_back_twice_ends_it(void **state)
     assert_true(plx_learner_correction(t.learner)->proposed_number > 0);
 }
 
+/* A store that lets the learner apply nothing, as after an undo. OFF: corrections contradicted each other in an earlier run. */
+struct refusing {
+    _Atomic bool off;
+    uint32_t kept;
+};
+
+static bool refuses_orders(void *context, struct plx_correction_order *order)
+{
+    order->off = ((struct refusing *)context)->off;
+    order->hold = false;
+    return false;
+}
+
+static uint32_t refuses_to_apply(void *context, struct plx_correction_evidence *evidence)
+{
+    evidence->applied = false;
+    return ++((struct refusing *)context)->kept;
+}
+
+/* With a store the learner does not wait for its thread, so these look for as long as it takes. */
+static void what_the_store_refuses_is_not_in_force(void **state)
+{
+    (void)state;
+    struct refusing refusing = {.off = false};
+    const struct plx_correction_store store = {&refusing, refuses_orders, refuses_to_apply};
+    assert_null(plx_learner_keep(t.learner, &store));
+    while (plx_learner_correction(t.learner)->proposed_number == 0)
+        look(1, 0.003);
+    assert_true(plx_learner_correction(t.learner)->number == 0 && applied() == 0);
+    assert_true((double)plx_learner_correction(t.learner)->proposed.pitch_rad > 0.0025);
+}
+
+static void giving_up_is_kept_by_the_store(void **state)
+{
+    (void)state;
+    struct refusing refusing = {.off = true};
+    const struct plx_correction_store store = {&refusing, refuses_orders, refuses_to_apply};
+    assert_null(plx_learner_keep(t.learner, &store));
+    assert_true(plx_learner_gave_up(t.learner));
+    look(30, 0);
+    assert_true(plx_learner_gave_up(t.learner));
+    refusing.off = false; /* somebody accepted */
+    while (plx_learner_gave_up(t.learner))
+        look(1, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_drift_is_corrected_after_20_seconds, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_taken_back_twice_ends_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_store_refuses_is_not_in_force, setup, teardown),
+        cmocka_unit_test_setup_teardown(giving_up_is_kept_by_the_store, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,6 +244,24 @@ static void gain_is_linear_or_in_db(void **state)
     assert_true(plx_v4l2_gain_of(0, 0.3, true) == 1.0);
 }
 
+static void a_camera_is_told_by_its_serial_number_or_its_place(void **state)
+{
+    (void)state;
+    static const struct {
+        struct plx_v4l2_identity identity;
+        const char *text;
+    } row[] = {
+        {{.card = "Eye", .bus = "usb-1.2", .serial = "77"}, "Eye 77"},
+        {{.card = "Eye", .bus = "usb-1.2"}, "Eye usb-1.2"},
+        {{.card = "Eye", .driver = "uvcvideo"}, ""}, /* there may be two of them */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[PLX_V4L2_IDENTITY];
+        plx_v4l2_identity_text(&row[i].identity, text);
+        assert_string_equal(text, row[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_value_is_cut_to_range_and_steps),
         cmocka_unit_test(assignments_are_read_one_by_one),
         cmocka_unit_test(gain_is_linear_or_in_db),
+        cmocka_unit_test(a_camera_is_told_by_its_serial_number_or_its_place),
     };
     return cmocka_run_group_tests_name("v4l2", tests, NULL, NULL);
 }

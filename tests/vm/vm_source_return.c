@@ -97,6 +97,7 @@ static void name_camera(const char *rule_text, const char *name)
     struct plx_v4l2_node node;
     assert_int_equal(plx_v4l2_rule_parse(rule_text, &rule, NULL), 0);
     assert_int_equal(plx_v4l2_find(&rule, &node, NULL), 0);
+    assert_int_equal(system("mkdir -p /dev/v4l/by-path"), 0);
     assert_int_equal(symlink(node.path, name), 0);
     plx_v4l2_close(&node);
 }
@@ -111,7 +112,6 @@ static void test_by_path(void **state)
     SET_TEXT(options.cameras.camera[PLX_LEFT], name);
     options.width = 128;
     options.height = 96;
-    assert_int_equal(system("mkdir -p /dev/v4l/by-path"), 0);
     name_camera("card=stereocam left", name);
     pairs_open(&pairs, &options);
     pairs_wait_for_new(&pairs);
@@ -127,6 +127,53 @@ static void test_by_path(void **state)
     report("back by its name", pairs_wait_for_new(&pairs), BACK_NS);
     pairs_close(&pairs);
     assert_int_equal(unlink(name), 0);
+}
+
+/* Left and right were plugged in the wrong way round: what was learned of one camera is not true of the other. */
+static void test_another_camera(void **state)
+{
+    (void)state;
+    static const char *const names[PLX_EYES] = {"/dev/v4l/by-path/left", "/dev/v4l/by-path/right"};
+    static const char *const cards[PLX_EYES] = {"card=stereocam left", "card=stereocam right"};
+    struct plx_v4l2_options options = stereocam_options(RATE_HZ);
+    struct plx_capture capture;
+    char before[200], after[200];
+
+    SET_TEXT(options.cameras.camera[PLX_LEFT], names[PLX_LEFT]);
+    SET_TEXT(options.cameras.camera[PLX_RIGHT], names[PLX_RIGHT]);
+    options.width = 128;
+    options.height = 96;
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        name_camera(cards[eye], names[eye]);
+    pairs_open(&pairs, &options);
+    pairs_wait_for_new(&pairs);
+    pairs.source->ops->identify(pairs.source, before, sizeof before);
+    assert_string_equal(before, "stereocam left platform:stereocam.0:left, stereocam right platform:stereocam.0:right");
+    const int64_t gone_ns = plx_now_ns();
+    stereocam_set("left/connected", 0);
+    stereocam_set("right/connected", 0);
+    pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_LEFT);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        assert_int_equal(unlink(names[eye]), 0);
+    stereocam_set("left/connected", 1);
+    stereocam_set("right/connected", 1);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        name_camera(cards[eye], names[1 - eye]);
+    int result;
+    do {
+        result = pairs.source->ops->next(pairs.source, plx_now_ns() + PLX_NS_PER_S, &capture);
+        if (result == 0) {
+            assert_true(capture.capture_ns < gone_ns); /* none of the other camera */
+            pairs.source->ops->release(pairs.source, &capture);
+        }
+    } while (result == 0 || result == PLX_ERR_TIMEOUT);
+    assert_int_equal(result, PLX_ERR_LOST);
+    assert_non_null(strstr(pairs.source->message.text, "another camera than before: stereocam"));
+    pairs.source->ops->identify(pairs.source, after, sizeof after);
+    assert_string_equal(after, before);
+    pairs_close(&pairs);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        assert_int_equal(unlink(names[eye]), 0);
 }
 
 static void test_both_with_pictures_held(void **state)
@@ -258,6 +305,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_format_refused, setup, pairs_teardown),
         cmocka_unit_test_setup_teardown(test_silent, setup, pairs_teardown),
         cmocka_unit_test(test_unplugged_at_high_rates),
+        cmocka_unit_test(test_another_camera),
         cmocka_unit_test(test_by_path),
         cmocka_unit_test(test_missing_at_the_start),
         cmocka_unit_test(test_refused_at_the_start),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How far rows are off, measured on real pairs (skipped where they are missing) and on the synthetic scene, whose right picture
- * is bent by known numbers; pictures that repeat themselves or show nothing; and the fit alone.
+ * is bent by known numbers; pictures that repeat themselves or show nothing.
  */
 #include <math.h>
 #include <stdio.h>
@@ -293,60 +293,6 @@ static void pictures_that_show_nothing_are_not_measured(void **state)
     }
 }
 
-/* --- the fit alone ----------------------------------------------------------------------------------------------- */
-
-#define OFFSETS 32
-#define FITS 1000
-
-static double uniform(uint64_t *random, double first, double last)
-{
-    return first + (last - first) * (double)(scratch_random(random) % 1000000) / 1e6;
-}
-
-/* A third of the offsets is wrong. */
-static void the_fit_finds_what_most_offsets_say(void **state)
-{
-    (void)state;
-    uint64_t random = scratch_seed();
-    struct plx_row_offset offset[OFFSETS];
-    int good = 0;
-
-    for (int round = 0; round < FITS; round++) {
-        const double rows = uniform(&random, -20, 20), per_x = uniform(&random, -0.03, 0.03),
-                     per_y = uniform(&random, -0.03, 0.03);
-        for (int i = 0; i < OFFSETS; i++) {
-            offset[i] = (struct plx_row_offset){.x = uniform(&random, -240, 240), .y = uniform(&random, -180, 180)};
-            offset[i].rows = i % 3 == 0 ? uniform(&random, -24, 24)
-                                        : rows + per_x * offset[i].x + per_y * offset[i].y + uniform(&random, -0.3, 0.3);
-        }
-        const struct plx_row_fit fit = plx_row_fit(offset, OFFSETS, 320, 240);
-        const double tolerance = fabs(per_x) * 240 + fabs(per_y) * 180 < 3 ? 2.5 : 1.5; /* small slopes are held back */
-        good += fit.inliers >= OFFSETS / 2 && fabs(fit.rows - rows) < 1 && fabs(fit.per_x - per_x) * 320 < tolerance &&
-                fabs(fit.per_y - per_y) * 240 < tolerance;
-    }
-    print_message("    %d of %d fits are right\n", good, FITS);
-    assert_true(good >= FITS * 97 / 100);
-}
-
-static void the_fit_makes_no_slopes_of_little(void **state)
-{
-    (void)state;
-    uint64_t random = scratch_seed();
-    struct plx_row_offset offset[OFFSETS];
-
-    assert_int_equal(plx_row_fit(offset, 0, 320, 240).inliers, 0);
-    for (int round = 0; round < FITS; round++) {
-        const int count = 1 + round % OFFSETS;
-        for (int i = 0; i < count; i++)
-            offset[i] = (struct plx_row_offset){uniform(&random, 150, 170), uniform(&random, -100, -80),
-                                                uniform(&random, -0.35, 0.35)}; /* all in one corner */
-        const struct plx_row_fit fit = plx_row_fit(offset, count, 320, 240);
-        assert_int_equal(fit.inliers, count);
-        for (int corner = 0; corner < 4; corner++)
-            assert_true(fabs(plx_row_fit_at(&fit, corner & 1 ? 320 : -320, corner & 2 ? 240 : -240)) < 1.9);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,8 +301,6 @@ int main(void)
         cmocka_unit_test(synthetic_scenes_are_measured_however_they_are_bent),
         cmocka_unit_test(pictures_that_repeat_themselves_raise_no_flag),
         cmocka_unit_test(pictures_that_show_nothing_are_not_measured),
-        cmocka_unit_test(the_fit_finds_what_most_offsets_say),
-        cmocka_unit_test(the_fit_makes_no_slopes_of_little),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

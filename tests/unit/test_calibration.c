@@ -200,6 +200,26 @@ static void models_there_and_back(void **state)
             }
 }
 
+/* Up to a radian from the axis, where the angle in the picture grows by a fourth of that outside: only steps by the right slope
+ * come to rest. Each lens bends by one coefficient, and the last by all. */
+static void a_strongly_bent_fisheye_comes_back_exactly(void **state)
+{
+    (void)state;
+    static const double k[][4] = {
+        {-0.25, 0, 0, 0}, {0, -0.15, 0, 0}, {0, 0, -0.11, 0}, {0, 0, 0, -0.09}, {0.3, -0.2, 0.1, -0.05}};
+    for (int i = 0; i < COUNT(k); i++)
+        for (int step = 1; step <= 10; step++) {
+            struct plx_camera camera = {640, 480, 280, 285, 320, 240, PLX_DISTORTION_EQUIDISTANT, {0}};
+            memcpy(camera.k, k[i], sizeof k[i]);
+            const double x = 0.8 * tan(0.1 * step), y = -0.6 * tan(0.1 * step);
+            double u, v, back_x, back_y;
+            plx_camera_project(&camera, x, y, &u, &v);
+            plx_camera_unproject(&camera, u, v, &back_x, &back_y);
+            if (!(fabs(back_x - x) <= 1e-9 && fabs(back_y - y) <= 1e-9))
+                fail_msg("lens %d: (%g, %g) comes back as (%.12g, %.12g)", i, x, y, back_x, back_y);
+        }
+}
+
 static void pinhole_is_identity_and_fills_an_identity_map(void **state)
 {
     (void)state;
@@ -318,6 +338,7 @@ int main(void)
         cmocka_unit_test(chessboard_as_opencv),
         cmocka_unit_test(rows_are_aligned),
         cmocka_unit_test(models_there_and_back),
+        cmocka_unit_test(a_strongly_bent_fisheye_comes_back_exactly),
         cmocka_unit_test(pinhole_is_identity_and_fills_an_identity_map),
         cmocka_unit_test(behind_the_camera_is_nowhere),
         cmocka_unit_test(absurd_numbers_are_refused),

@@ -130,6 +130,32 @@ static void camera_that_turns(void **unused)
     drive(50, step, 0.5, 0.01); /* 29 degrees in 15 m */
 }
 
+/* All disparities are half a pixel too small, and the motions say so when the camera has driven for a while. */
+static void an_offset_of_all_disparities_is_measured(void **unused)
+{
+    (void)unused;
+    struct plx_pose pose = PLX_POSE_IDENTITY;
+    double offset = 1, deviation = 1;
+    for (int i = 0; i < 30; i++) {
+        motion_scene_render(&scene, &pose, 0, &state, &left, &disparity);
+        for (int k = 0; k < WIDTH * HEIGHT; k++) {
+            uint16_t *d = (uint16_t *)plx_row(&disparity, k / WIDTH) + k % WIDTH;
+            *d = (uint16_t)(*d == PLX_DISPARITY_INVALID ? *d : *d > 8 ? *d - 8 : 0);
+        }
+        assert_int_equal(plx_motion_update(motion, &left, &disparity, now_ns, &info), 0);
+        plx_motion_offset(motion, &offset, &deviation);
+        assert_true(i < 4 ? deviation > 0 || offset == 0 : deviation > 0);
+        assert_true(deviation == 0 || fabs(offset - 0.5) <= 2 * deviation);
+        now_ns += (int64_t)(1e9 / RATE);
+        pose.translation[2] += 0.4;
+    }
+    print_message("    %.2f px too small, deviation %.2f px\n", offset, deviation);
+    assert_true(deviation < 0.1);
+    plx_motion_forget_offset(motion);
+    plx_motion_offset(motion, &offset, &deviation);
+    assert_true(offset == 0 && deviation == 0);
+}
+
 /* Boxes go through a third of the picture; for each second the pose differs from that a second before by at most 2 mm and 0.02
  * degrees. */
 static void camera_that_stands(void **unused)
@@ -339,10 +365,10 @@ static void wrong_pictures(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(camera_that_drives), TEST(camera_that_turns), TEST(camera_that_stands),
-        TEST(blank_wall),         TEST(darkness),          TEST(no_disparity),
-        TEST(dark_frames),        TEST(camera_that_jumps), TEST(same_bits_everywhere),
-        TEST(every_size),         TEST(wrong_pictures),
+        TEST(camera_that_drives),   TEST(camera_that_turns), TEST(an_offset_of_all_disparities_is_measured),
+        TEST(camera_that_stands),   TEST(blank_wall),        TEST(darkness),
+        TEST(no_disparity),         TEST(dark_frames),       TEST(camera_that_jumps),
+        TEST(same_bits_everywhere), TEST(every_size),        TEST(wrong_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

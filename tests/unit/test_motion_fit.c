@@ -191,6 +191,83 @@ static void poses_come_back(void **unused)
     assert_true(plx_pose_half_sine(&both) < 1e-7);
 }
 
+/* --- errors that all points share -------------------------------------------------------------------------------------------
+ */
+
+#define SHARED_PX 1e-3 /* so small that no point loses weight by it */
+
+/* All points with the error KIND. */
+static void share_error(enum plx_fit_shared kind)
+{
+    for (int i = 0; i < POINTS; i++) {
+        const double u = point[i].at[0] / point[i].at[2] * camera.fx + camera.cx,
+                     v = point[i].at[1] / point[i].at[2] * camera.fy + camera.cy;
+        const double x = (point[i].seen[0] - camera.cx) / camera.fx, y = (point[i].seen[1] - camera.cy) / camera.fy;
+        if (kind == PLX_FIT_DISPARITY) {
+            point[i].disparity -= SHARED_PX;
+            point[i].seen[2] -= SHARED_PX;
+            plx_fit_unproject(&camera, u, v, point[i].disparity, point[i].at);
+        }
+        point[i].seen[0] += SHARED_PX * (kind == PLX_FIT_COLUMN ? 1 : kind == PLX_FIT_TURN ? -y : 0);
+        point[i].seen[1] += SHARED_PX * (kind == PLX_FIT_ROW ? 1 : kind == PLX_FIT_TURN ? x : 0);
+    }
+}
+
+/* Two moves of the pose by one pixel of an error, the same but for SHARE of their length. */
+static void assert_same_move(int kind, const double got[6], const double expected[6], double share)
+{
+    for (int i = 0; i < 6; i++)
+        if (!(fabs(got[i] - expected[i]) <= share * (1e-3 + length(expected + i / 3 * 3))))
+            fail_msg("error %d moves part %d of the pose by %.9g a pixel, expected %.9g", kind, i, got[i], expected[i]);
+}
+
+/* What a fit says of a shared error is what that error does to the pose; and the offset of disparities shows in them. */
+static void shared_errors_move_the_pose_as_told(void **unused)
+{
+    (void)unused;
+    struct plx_pose truth = PLX_POSE_IDENTITY, prior = PLX_POSE_IDENTITY;
+    struct plx_fit exact, moved;
+    plx_pose_move(&truth, move);
+    for (int kind = 0; kind < PLX_FIT_SHARED; kind++) {
+        double change[6];
+        state = test_seed();
+        make_points(&truth, 0, 0, 0);
+        assert_true(plx_fit_motion(&camera, point, POINTS, &prior, &exact));
+        assert_true(exact.offset_weight > 0 && fabs(exact.offset_sum / exact.offset_weight) < 1e-6);
+        share_error((enum plx_fit_shared)kind);
+        assert_true(plx_fit_motion(&camera, point, POINTS, &prior, &moved));
+        error_of(&moved.pose, &exact.pose, change);
+        for (int i = 0; i < 6; i++)
+            change[i] /= SHARED_PX;
+        assert_same_move(kind, change, exact.shared[kind], 1e-3);
+        if (kind == PLX_FIT_DISPARITY)
+            assert_float_equal(moved.offset_sum / moved.offset_weight / SHARED_PX, 1, 1e-3);
+    }
+}
+
+/* Wrong matches, and points that would be behind the camera, say nothing of shared errors. */
+static void wrong_points_share_no_errors(void **unused)
+{
+    (void)unused;
+    struct plx_pose truth = PLX_POSE_IDENTITY, prior = PLX_POSE_IDENTITY;
+    struct plx_fit all, good;
+    state = test_seed();
+    plx_pose_move(&truth, move);
+    make_points(&truth, 0, 0, 0);
+    for (int i = POINTS - 40; i < POINTS; i++)
+        point[i].seen[i % 2] += i % 4 < 2 ? 6 : -6;
+    for (int i = POINTS - 10; i < POINTS; i++) { /* 0.3 m ahead, and the camera goes by 0.6 m */
+        point[i].disparity = 700;
+        plx_fit_unproject(&camera, 320, 240, 700, point[i].at);
+    }
+    assert_true(plx_fit_motion(&camera, point, POINTS, &prior, &all));
+    assert_int_equal(all.inliers, POINTS - 40);
+    assert_true(plx_fit_motion(&camera, point, POINTS - 40, &prior, &good));
+    assert_float_equal(all.offset_weight / good.offset_weight, 1, 1e-6);
+    for (int kind = 0; kind < PLX_FIT_SHARED; kind++)
+        assert_same_move(kind, all.shared[kind], good.shared[kind], 1e-6);
+}
+
 /* A small move in axes of A, seen from B, is the adjoint's; its covariance is that of the move and nothing else. */
 static void covariance_in_other_axes(void **unused)
 {
@@ -223,6 +300,8 @@ int main(void)
         cmocka_unit_test(systems_are_solved),
         cmocka_unit_test(poses_come_back),
         cmocka_unit_test(covariance_in_other_axes),
+        cmocka_unit_test(shared_errors_move_the_pose_as_told),
+        cmocka_unit_test(wrong_points_share_no_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static double strength_at(const struct plx_image *image, int x, int y)
     return 0.5 * (a + c - sqrt((a - c) * (a - c) + 4 * b * b));
 }
 
-/* Each corner is the strongest of its cell of 8 x 8, and has a disparity; ten of ten such cells of a lone block are there. */
+/* Each corner is the strongest of its cell of 8 x 8, has a disparity, and is far enough from all others. */
 static void check_corners(const struct plx_corners *corners, const struct plx_image *half, double disparity)
 {
     for (int i = 0; i < corners->count; i++) {
@@ -91,6 +91,8 @@ static void check_corners(const struct plx_corners *corners, const struct plx_im
         const double strength = strength_at(half, corner->x, corner->y);
         assert_true(strength > 400);
         assert_true(corner->disparity == disparity);
+        for (int k = 0; k < i; k++) /* corners do not crowd, across the bounds of cells either */
+            assert_true(abs(corner->x - corners->corner[k].x) >= 4 || abs(corner->y - corners->corner[k].y) >= 4);
         for (int y = corner->y / 8 * 8; y < corner->y / 8 * 8 + 8; y++)
             for (int x = corner->x / 8 * 8; x < corner->x / 8 * 8 + 8; x++)
                 if (x >= 5 && y >= 5 && x < half->width - 5 && y < half->height - 5)
@@ -154,9 +156,9 @@ static double track_shift(double dx, double dy, double brightness, int levels)
     int found = 0, tried = 0;
     assert_int_equal(plx_pyramid_create(width, height, &key), 0);
     assert_int_equal(plx_pyramid_create(width, height, &now), 0);
-    draw(&picture, 0, 0, 0);
+    draw(&picture, 0, 0, -brightness / 2); /* half of it each, so that neither picture saturates */
     plx_pyramid_build(&key, &picture);
-    draw(&picture, dx, dy, brightness);
+    draw(&picture, dx, dy, brightness / 2);
     plx_pyramid_build(&now, &picture);
     for (int row = 0; row < 15; row++)
         for (int column = 0; column < 25; column++) {
@@ -181,8 +183,40 @@ static void known_shifts(void **unused)
     assert_true(track_shift(0, 0, 0, 3) == 1);
     assert_true(track_shift(0.37, -0.71, 0, 3) == 1);
     assert_true(track_shift(2.5, 1.25, -15, 3) == 1); /* darker */
+    assert_true(track_shift(0, 0, 40, 3) == 1);       /* brighter by more than the window may look different */
     assert_true(track_shift(-6.2, 4.9, 0, 5) >= 0.9);
     assert_true(track_shift(0.5, 0.5, 0, 1) == 1);
+}
+
+/* Whether the window at (60.5, 60.5) is found again in the same picture with a stripe of GREY in it. */
+static bool finds_beside(int first_column, int columns, uint8_t grey)
+{
+    struct plx_image picture = test_image_new(160, 120, PLX_U8, 1);
+    struct plx_pyramid key, now;
+    const double from[2] = {60.5, 60.5};
+    double to[2] = {60.5, 60.5};
+    assert_int_equal(plx_pyramid_create(160, 120, &key), 0);
+    assert_int_equal(plx_pyramid_create(160, 120, &now), 0);
+    draw(&picture, 0, 0, 0);
+    plx_pyramid_build(&key, &picture);
+    for (int y = 0; y < picture.height; y++)
+        memset((uint8_t *)plx_row(&picture, y) + first_column, grey, (size_t)columns);
+    plx_pyramid_build(&now, &picture);
+    const bool found = plx_flow_track(&key, &now, 1, from, to);
+    plx_pyramid_destroy(&key);
+    plx_pyramid_destroy(&now);
+    test_image_free(&picture);
+    return found;
+}
+
+/* The window is the columns 55 to 66. Samples of its rows reach beyond it, and say nothing. */
+static void what_is_beside_the_window_does_not_count(void **unused)
+{
+    (void)unused;
+    assert_true(finds_beside(67, 5, 255));
+    assert_true(finds_beside(67, 5, 0));
+    assert_true(finds_beside(50, 5, 255));
+    assert_false(finds_beside(55, 12, 255));
 }
 
 static void what_cannot_be_found(void **unused)
@@ -217,8 +251,12 @@ static void what_cannot_be_found(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pyramid_is_means), cmocka_unit_test(corners_are_strongest), cmocka_unit_test(disparity_between_pixels),
-        cmocka_unit_test(known_shifts),     cmocka_unit_test(what_cannot_be_found),
+        cmocka_unit_test(pyramid_is_means),
+        cmocka_unit_test(corners_are_strongest),
+        cmocka_unit_test(disparity_between_pixels),
+        cmocka_unit_test(known_shifts),
+        cmocka_unit_test(what_is_beside_the_window_does_not_count),
+        cmocka_unit_test(what_cannot_be_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

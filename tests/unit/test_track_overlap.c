@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which record continues a track, on records that are made up: the overlap of boxes in the picture, and what a match costs. */
+/* Which record continues a track, on records that are made up: the overlap of boxes in the picture, another shape, and what a
+ * match costs. */
 #include <math.h>
 #include <string.h>
 
@@ -156,6 +157,30 @@ static void sides_that_were_never_seen(void **state)
         const struct plx_track track = track_of(&box, &cover);
         assert_int_equal(plx_track_unknown_sides(&track), (i & 1) + (i >> 1));
         assert_int_equal(track.partial, i > 0);
+    }
+}
+
+/* A pole that joins the hedge beside it, before a camera that does not know its motion: the track goes there, and its velocity
+ * stays. */
+static void another_shape_is_where_it_is_measured_and_did_not_move_there(void **state)
+{
+    (void)state;
+    const struct plx_track_camera camera = {0};
+    struct plx_obstacle seen = box;
+    seen.extent_m[0] = 0.3F;
+    seen.extent_m[1] = 1.8F;
+    struct plx_track track = track_of(&seen, &open_view);
+    for (int i = 1; i < 10; i++) {
+        if (i == 5) {
+            seen.extent_m[0] = 2.5F;
+            seen.position_m[0] += 1;
+        }
+        plx_track_predict(&track, &camera, false, 0.1, params.accel_mps2);
+        plx_track_correct(&track, &camera, &calibration, &seen, &open_view);
+        for (int k = 0; k < 3; k++) {
+            assert_near(track.state.position[k], (double)seen.position_m[k]);
+            assert_near(track.state.velocity[k], 0);
+        }
     }
 }
 
@@ -383,6 +408,7 @@ int main(void)
         cmocka_unit_test(there_is_no_overlap_behind_the_camera_or_without_a_box),
         cmocka_unit_test(a_box_goes_with_its_track),
         cmocka_unit_test(sides_that_were_never_seen),
+        cmocka_unit_test(another_shape_is_where_it_is_measured_and_did_not_move_there),
         cmocka_unit_test(an_overlap_outweighs_a_distance),
         cmocka_unit_test(a_match_is_likely_near_or_overlaps),
         cmocka_unit_test(nothing_matches_beyond_the_gate),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/pipeline/pipeline.h"
 #include "tests/cmocka.h"
 
 #define PERIOD_NS (40 * PLX_NS_PER_MS)
@@ -149,6 +150,46 @@ static void what_is_not_checked_yet_counts(void **state)
     assert_int_equal(frame.verdict.faults, PLX_HEALTH_OVERLOAD);
 }
 
+/* The table of docs/verdict.md: without a word in the configuration, each fault alone has the verdict that it says. */
+static void each_fault_has_its_verdict_by_default(void **state)
+{
+    (void)state;
+    static const uint32_t stop[] = {
+        PLX_HEALTH_CAMERA_LOST_LEFT,
+        PLX_HEALTH_CAMERA_LOST_RIGHT,
+        PLX_HEALTH_NO_FRAMES,
+        PLX_HEALTH_DESYNC,
+        PLX_HEALTH_TIMESTAMP,
+        PLX_HEALTH_FROZEN,
+        PLX_HEALTH_DARK,
+        PLX_HEALTH_OVEREXPOSED,
+        PLX_HEALTH_MISALIGNED,
+        PLX_HEALTH_LATE,
+        PLX_HEALTH_BUFFER_ERROR,
+        PLX_HEALTH_NOT_CALIBRATED,
+        PLX_HEALTH_CAMERA_MOVED,
+    };
+    static const uint32_t slow[] = {PLX_HEALTH_BRIGHTNESS_MISMATCH, PLX_HEALTH_BLURRED, PLX_HEALTH_OVERLOAD,
+                                    PLX_HEALTH_GROUND_LOST};
+    struct plx_pipeline_params defaults;
+    uint32_t expected[32];
+
+    plx_pipeline_params_default(&defaults);
+    for (int bit = 0; bit < 32; bit++)
+        expected[bit] = PLX_VERDICT_GO;
+    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)
+        expected[__builtin_ctz(stop[i])] = PLX_VERDICT_STOP;
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+        expected[__builtin_ctz(slow[i])] = PLX_VERDICT_SLOW;
+    set_zone(0, PLX_VERDICT_GO, 0, INFINITY);
+    for (int bit = 0; bit < 32; bit++) {
+        frame.health = 1U << bit;
+        plx_verdict_decide(&defaults.verdict, 0, PERIOD_NS, &frame);
+        if (frame.verdict.verdict != expected[bit])
+            fail_msg("bit %d: verdict %u, expected %u", bit, frame.verdict.verdict, expected[bit]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +198,7 @@ int main(void)
         cmocka_unit_test_setup(a_verdict_holds_as_long_as_it_says, setup),
         cmocka_unit_test_setup(faults_without_zones_say_so, setup),
         cmocka_unit_test_setup(what_is_not_checked_yet_counts, setup),
+        cmocka_unit_test_setup(each_fault_has_its_verdict_by_default, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

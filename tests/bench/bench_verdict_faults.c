@@ -10,8 +10,8 @@
  *
  * Wall: CLOCK_MONOTONIC around the call. Processor: CLOCK_THREAD_CPUTIME_ID around that, with the readings of both clocks in
  * it, which `readings` shows alone. Wall less processor is what the call waited, for the service or for a processor that others
- * use. "all" are all calls; "not well" are those that answered that the service is gone or its verdict too old, and "attached"
- * the ones that found another memory or service than the call before, each of which maps what it reads.
+ * use. "all" are all calls; "not well" those that answered that the service is gone or its verdict too old; "changed" those
+ * that found a service where the call before found none, or none where it found one: most of them map memory or unmap it.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@
 #define START_NS (20 * PLX_NS_PER_S)
 
 enum clock { WALL, PROCESSOR, CLOCKS };
-enum calls { ALL, NOT_WELL, ATTACHED, READINGS, CALLS };
+enum calls { ALL, NOT_WELL, CHANGED, READINGS, CALLS };
 enum disturbance { KILL, RELOAD, RESIZE, DISTURBANCES };
 
 static struct histogram {
@@ -119,7 +119,7 @@ static void measure(struct plx_client *client, int seconds, int pause_us, int st
         if (verdict.reasons & (PLX_REASON_STALE | PLX_REASON_NO_SERVICE))
             count(NOT_WELL, ns);
         if (attached != was_attached)
-            count(ATTACHED, ns);
+            count(CHANGED, ns);
         was_attached = attached;
         ask(NULL, readings);
         count(READINGS, readings);
@@ -142,8 +142,8 @@ static double quantile_us(const struct histogram *of, double share)
 
 static void report(void)
 {
-    static const char *const calls_name[] = {"all", "not well", "attached", "readings"}, *const clock_name[] = {"wall",
-                                                                                                                "processor"};
+    static const char *const calls_name[] = {"all", "not well", "changed", "readings"}, *const clock_name[] = {"wall",
+                                                                                                               "processor"};
     printf("%d engines killed, %d reloads, %d resizes\n%-9s %-9s %9s %9s %9s %9s %9s us\n", done[KILL], done[RELOAD],
            done[RESIZE], "calls", "clock", "count", "p50", "p99", "p99.9", "max");
     for (int calls = 0; calls < CALLS; calls++)

@@ -106,9 +106,11 @@ static inline void bench_service_stop(struct bench_service *service)
 
 static inline void bench_service_remove(struct bench_service *service)
 {
+    char command[96];
     bench_service_stop(service);
-    unlink(service->config);
-    rmdir(service->directory);
+    snprintf(command, sizeof command, "rm -rf %s", service->directory);
+    if (system(command) != 0)
+        fprintf(stderr, "%s is left\n", service->directory);
 }
 
 #endif

@@ -6,6 +6,9 @@
 #include "core/base/clock.h"
 
 #define UNKNOWN_RADPS 1.0 /* how fast a robot may turn whose motion is not known */
+#define CORNER_X 0.5      /* of the picture, focal lengths */
+#define CORNER_Y 0.4
+#define NEAR_M 2.0
 
 void plx_skew_update(struct plx_skew *skew, const struct plx_motion_info *motion, int64_t skew_ns)
 {
@@ -40,4 +43,19 @@ double plx_skew_rows(const struct plx_skew *skew, const struct plx_row_match *ma
         return focal_length * UNKNOWN_RADPS * skew->skew_s;
     return (fabs(row_speed(skew->now, match, focal_length)) + fabs(row_speed(skew->change, match, focal_length))) *
            skew->skew_s;
+}
+
+/* px/s, all parts of it with one sign: an offset that is wrong in parts of the picture is wrong. */
+static double column_speed(const double speed[6], double focal_length)
+{
+    const double way = (fabs(speed[0]) + CORNER_X * fabs(speed[2])) / NEAR_M;
+    return focal_length * (way + CORNER_X * CORNER_Y * fabs(speed[3]) + (1 + CORNER_X * CORNER_X) * fabs(speed[4]) +
+                           CORNER_Y * fabs(speed[5]));
+}
+
+double plx_skew_columns(const struct plx_skew *skew, double focal_length)
+{
+    if (!skew->is_known)
+        return 0;
+    return (column_speed(skew->now, focal_length) + column_speed(skew->change, focal_length)) * skew->skew_s;
 }

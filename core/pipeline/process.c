@@ -167,8 +167,11 @@ static void measure_drift(const struct plx_frame_context *context)
     for (int i = 0; i < found; i++)
         if (plx_skew_rows(&pipeline->skew, &match[i], pipeline->calibration.fy) < PLX_SKEW_MOST_ROWS_PX)
             match[count++] = match[i];
-    if (pipeline->motion)
+    if (pipeline->motion) {
+        if (plx_skew_columns(&pipeline->skew, pipeline->calibration.fx) > PLX_SKEW_MOST_COLUMNS_PX)
+            plx_motion_forget_offset(pipeline->motion); /* this frame has bent it */
         plx_motion_offset(pipeline->motion, &offset, &deviation);
+    }
     plx_learner_add(pipeline->learner, match, count, offset, deviation);
     frame->drift = *plx_learner_drift(pipeline->learner);
     frame->drift.offset = (float)offset;

@@ -59,6 +59,27 @@ static void rows_are_those_of_a_point_that_stands_still(void **state)
         }
 }
 
+/* Columns of a far point move by the turn to the side alone. */
+static void columns_move_while_the_robot_turns(void **state)
+{
+    (void)state;
+    static const double turns[6] = {0, 0, 0, 0, 0.2, 0}, aside[6] = {0.4, 0, 0, 0, 0, 0};
+    const struct plx_motion_info turn = motion_of(turns), way = motion_of(aside), lost = {.valid = 0};
+    struct plx_skew skew = {0};
+
+    plx_skew_update(&skew, &lost, SKEW_NS);
+    assert_true(plx_skew_columns(&skew, FOCAL) == 0); /* nothing shows an offset then */
+    for (int i = 0; i < 2; i++)
+        plx_skew_update(&skew, &turn, -SKEW_NS);
+    const double seen = FOCAL * 0.2 * (double)SKEW_NS / 1e9;
+    assert_true(plx_skew_columns(&skew, FOCAL) > seen && plx_skew_columns(&skew, FOCAL) < 1.5 * seen);
+    plx_skew_update(&skew, &turn, 0);
+    assert_true(plx_skew_columns(&skew, FOCAL) == 0);
+    for (int i = 0; i < 2; i++)
+        plx_skew_update(&skew, &way, SKEW_NS);
+    assert_true(plx_skew_columns(&skew, FOCAL) > PLX_SKEW_MOST_COLUMNS_PX);
+}
+
 static void a_robot_that_rocks_is_never_at_rest(void **state)
 {
     (void)state;
@@ -85,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_a_point_that_stands_still),
+        cmocka_unit_test(columns_move_while_the_robot_turns),
         cmocka_unit_test(a_robot_that_rocks_is_never_at_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

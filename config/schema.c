@@ -179,6 +179,8 @@ const struct plx_key plx_keys[] = {
      FIELD(pipeline.match.lr_round)},
     {"match.invalid_border", "mark the outermost rows and columns invalid", FIELD(pipeline.match.invalid_border),
      .other_name = "match.invalid_frame"},
+    {"match.repeats", "disparities are unknown where the texture repeats along the rows: bars, fences, tiles",
+     FIELD(pipeline.match.repeats)},
     {"match.even", "replace a disparity by the mean of those in a 7x7 window that are nearly equal",
      FIELD(pipeline.match.even)},
     {"match.agree", "compare the strict disparity with the dense one: what differs is removed, what both confirm is added",

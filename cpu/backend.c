@@ -101,6 +101,7 @@ static const struct plx_stages_ops cpu_ops = {
     .census = plx_cpu_census,
     .sgm = plx_cpu_sgm,
     .median = plx_cpu_median,
+    .repeats = plx_cpu_repeats,
     .check = plx_cpu_check,
     .even = plx_cpu_even,
     .agree = plx_cpu_agree,

@@ -100,6 +100,7 @@ PLX_CPU_IMAGE(affine);
 PLX_CPU_IMAGE(match_template); /* image/match_template.c */
 PLX_CPU_STAGE(census);         /* match/census.c */
 PLX_CPU_STAGE(sgm);            /* sgm/sgm.c */
+PLX_CPU_STAGE(repeats);        /* match/repeats.c */
 PLX_CPU_STAGE(median);         /* match/refine.c */
 PLX_CPU_STAGE(check);
 PLX_CPU_STAGE(even);

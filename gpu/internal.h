@@ -189,7 +189,8 @@ PLX_GPU_STAGE(census);    /* match/census.cu */
 PLX_GPU_STAGE(sgm);       /* sgm/sgm.cu */
 PLX_GPU_STAGE(median);    /* match/filters.cu */
 PLX_GPU_STAGE(temporal);
-PLX_GPU_STAGE(even); /* match/even.cu */
+PLX_GPU_STAGE(repeats); /* match/repeats.cu */
+PLX_GPU_STAGE(even);    /* match/even.cu */
 PLX_GPU_STAGE(agree);
 PLX_GPU_STAGE(check); /* match/refine.cu */
 PLX_GPU_STAGE(fill);

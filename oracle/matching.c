@@ -15,6 +15,7 @@ const char *const matching_names[MATCHING_PLANES] = {
     [MATCHING_S2] = "S2",
     [MATCHING_MEDIAN_LEFT] = "left median",
     [MATCHING_MEDIAN_RIGHT] = "right median",
+    [MATCHING_DISTINCT] = "left picture without repeats",
     [MATCHING_CHECKED] = "left-right check",
     [MATCHING_EVEN] = "even strict disparity",
     [MATCHING_STRICT] = "strict disparity",
@@ -32,6 +33,7 @@ enum {
     CENSUS_RIGHT,
     SGM,
     MEDIAN_RIGHT,
+    REPEATS,
     DENSE_MEDIAN,
     DENSE_CHECK,
     DENSE_FILL,
@@ -50,6 +52,7 @@ const struct matching_call matching_calls[MATCHING_CALLS] = {
     [CENSUS_RIGHT] = {MATCHING_GROUP_CENSUS, PLX_STAGE_CENSUS, false},
     [SGM] = {MATCHING_GROUP_SGM, PLX_STAGE_SGM, false},
     [MEDIAN_RIGHT] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_CHECK, false},
+    [REPEATS] = {MATCHING_GROUP_CHECK, PLX_STAGE_CHECK, true},
     [DENSE_MEDIAN] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_REFINE, true},
     [DENSE_CHECK] = {MATCHING_GROUP_CHECK, PLX_STAGE_REFINE, true},
     [DENSE_FILL] = {MATCHING_GROUP_FILL, PLX_STAGE_REFINE, true},
@@ -68,6 +71,7 @@ enum plx_type matching_type(const struct plx_match *match, enum matching_plane p
     case MATCHING_CENSUS_LEFT:
     case MATCHING_CENSUS_RIGHT:
         return match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
+    case MATCHING_DISTINCT:
     case MATCHING_FILLED:
     case MATCHING_CONFIDENCE:
         return PLX_U8;
@@ -85,6 +89,12 @@ static struct plx_candidates candidates(const struct plx_image *plane)
 {
     return (struct plx_candidates){plane[MATCHING_CANDIDATE_LEFT], plane[MATCHING_CANDIDATE_RIGHT],
                                    plane[MATCHING_CANDIDATE_RAW], plane[MATCHING_S1], plane[MATCHING_S2]};
+}
+
+/* The left picture, 0 where nothing can be known. */
+static const struct plx_image *known(const struct plx_match *m, const struct plx_image *left, const struct plx_image *p)
+{
+    return m->repeats ? &p[MATCHING_DISTINCT] : left;
 }
 
 /* A copy unless ON. */
@@ -108,10 +118,12 @@ int matching_run_call(struct plx_stages *s, int number, const struct plx_image g
         return s->ops->sgm(s, &left, &right, &grey[PLX_LEFT], m, &found);
     case MEDIAN_RIGHT:
         return s->ops->median(s, &p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]);
+    case REPEATS:
+        return s->ops->repeats(s, &grey[PLX_LEFT], &p[MATCHING_DISTINCT]);
     case DENSE_MEDIAN:
         return s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
     case DENSE_CHECK:
-        return s->ops->check(s, &p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m,
+        return s->ops->check(s, &p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m,
                              &p[MATCHING_DENSE_CHECKED]);
     case DENSE_FILL:
         return s->ops->fill(s, &p[MATCHING_DENSE_CHECKED], &p[MATCHING_DENSE_FILLED], &p[MATCHING_FILLED]);
@@ -122,13 +134,14 @@ int matching_run_call(struct plx_stages *s, int number, const struct plx_image g
     case MEDIAN_LEFT:
         return s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
     case CHECK:
-        return s->ops->check(s, &p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_CHECKED]);
+        return s->ops->check(s, &p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m,
+                             &p[MATCHING_CHECKED]);
     case EVEN:
         return even(s, m->even, &p[MATCHING_CHECKED], &p[MATCHING_EVEN]);
     case AGREE:
         if (!m->agree)
             return s->ops->median(s, &p[MATCHING_EVEN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
-        return s->ops->agree(s, &p[MATCHING_EVEN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW], &grey[PLX_LEFT],
+        return s->ops->agree(s, &p[MATCHING_EVEN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW], known(m, &grey[PLX_LEFT], p),
                              &p[MATCHING_STRICT]);
     default:
         return s->ops->confidence(s, &found, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);
@@ -163,15 +176,18 @@ void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_mat
     oracle_sgm(&left, &right, &grey[PLX_LEFT], m, &found);
     oracle_median(&p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
     oracle_median(&p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]);
-    oracle_check(&p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_CHECKED]);
+    oracle_repeats(&grey[PLX_LEFT], &p[MATCHING_DISTINCT]);
+    oracle_check(&p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m, &p[MATCHING_CHECKED]);
     oracle_even_or_copy(m->even, &p[MATCHING_CHECKED], &p[MATCHING_EVEN]);
     oracle_median(&p[MATCHING_CANDIDATE_LEFT], PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
-    oracle_check(&p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], &grey[PLX_LEFT], m, &p[MATCHING_DENSE_CHECKED]);
+    oracle_check(&p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m,
+                 &p[MATCHING_DENSE_CHECKED]);
     oracle_fill(&p[MATCHING_DENSE_CHECKED], &p[MATCHING_DENSE_FILLED], &p[MATCHING_FILLED]);
     oracle_median(&p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE_SMOOTH]);
     oracle_even_or_copy(m->even, &p[MATCHING_DENSE_SMOOTH], &p[MATCHING_DENSE]);
     if (m->agree)
-        oracle_agree(&p[MATCHING_EVEN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW], &grey[PLX_LEFT], &p[MATCHING_STRICT]);
+        oracle_agree(&p[MATCHING_EVEN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW], known(m, &grey[PLX_LEFT], p),
+                     &p[MATCHING_STRICT]);
     else
         oracle_median(&p[MATCHING_EVEN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
     oracle_confidence(&found, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);

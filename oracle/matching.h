@@ -20,7 +20,8 @@ enum matching_plane {
     MATCHING_S2,
     MATCHING_MEDIAN_LEFT,
     MATCHING_MEDIAN_RIGHT,
-    MATCHING_CHECKED, /* strict, after the left-right check */
+    MATCHING_DISTINCT, /* U8: the left picture, 0 where its texture repeats */
+    MATCHING_CHECKED,  /* strict, after the left-right check */
     MATCHING_EVEN,
     MATCHING_STRICT,
     MATCHING_DENSE_MEDIAN,
@@ -47,7 +48,7 @@ enum matching_group {
     MATCHING_GROUPS
 };
 
-#define MATCHING_CALLS 14
+#define MATCHING_CALLS 15
 extern const struct matching_call {
     enum matching_group group;
     enum plx_stage stage;

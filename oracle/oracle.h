@@ -22,6 +22,7 @@ void oracle_sgm(const struct plx_features *left, const struct plx_features *righ
                 const struct plx_match *match, const struct plx_candidates *ret_candidates);
 
 void oracle_median(const struct plx_image *src, enum plx_median kind, const struct plx_image *dst);
+void oracle_repeats(const struct plx_image *src, const struct plx_image *dst);
 void oracle_check(const struct plx_image *left, const struct plx_image *right, const struct plx_image *grey,
                   const struct plx_match *match, const struct plx_image *ret_disparity);
 void oracle_even(const struct plx_image *src, const struct plx_image *dst);

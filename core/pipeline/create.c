@@ -94,6 +94,7 @@ static int allocate_images(struct plx_pipeline *pipeline)
         {&pipeline->candidates.s2, PLX_U16, true},
         {&pipeline->median_left, PLX_U16, match->median_left != PLX_MEDIAN_NONE},
         {&pipeline->median_right, PLX_U16, match->median_right != PLX_MEDIAN_NONE},
+        {&pipeline->distinct, PLX_U8, match->repeats},
         {&pipeline->dense_median, PLX_U16, dense},
         {&pipeline->dense_checked, PLX_U16, dense},
         {&pipeline->mask, PLX_U8, pipeline->params.obstacles && !has_stixel_records(&pipeline->params)},

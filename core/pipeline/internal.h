@@ -86,9 +86,10 @@ struct plx_pipeline {
     struct plx_image smooth[PLX_EYES]; /* U8 prefiltered */
     struct plx_features features[PLX_EYES];
     struct plx_candidates candidates;
-    struct plx_image median_left, median_right;   /* U16 */
-    struct plx_image strict[PLX_STRICT_STEPS];    /* U16 what each step but the last leaves to the next */
-    struct plx_image history;                     /* U16 temporal filter's */
+    struct plx_image median_left, median_right; /* U16 */
+    struct plx_image strict[PLX_STRICT_STEPS];  /* U16 what each step but the last leaves to the next */
+    struct plx_image history;                   /* U16 temporal filter's */
+    struct plx_image distinct;                  /* U8 the left picture, 0 where its texture repeats; no data: not looked for */
     struct plx_image dense_median, dense_checked; /* U16 intermediate images of dense */
     struct plx_image mask, opened;                /* U8 */
     struct plx_image labels;                      /* U32 */

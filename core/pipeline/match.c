@@ -23,6 +23,7 @@ void plx_match_default(struct plx_match *ret_match)
         .median_right = PLX_MEDIAN_3X3,
         .lr_max_diff = 1,
         .lr_round = true,
+        .repeats = true,
         .even = true,
         .agree = true,
     };

@@ -40,9 +40,20 @@ struct plx_match {
     bool lr_round;                             /* d = (value + 8) >> 4 instead of value >> 4 */
     bool invalid_border;                       /* the outermost pixel frame is invalid */
 
+    bool repeats; /* disparities are unknown where the texture of the left picture repeats along the rows */
+
     bool even;  /* a local mean of what is nearly equal, of the strict and of the dense disparity */
     bool agree; /* the strict disparity loses what differs from the dense one, and gains what they confirm */
 };
+
+/* A window of 8-pixel cells of one strip of as many rows repeats if it is much more like the pixels a shift away than like
+ * those less far away. */
+#define PLX_REPEAT_CELL 8
+#define PLX_REPEAT_WINDOW 6    /* cells */
+#define PLX_REPEAT_MIN_SHIFT 4 /* pixels */
+#define PLX_REPEAT_MAX_SHIFT 32
+#define PLX_REPEAT_RATIO 5    /* of the largest difference at smaller shifts to this one: more than that */
+#define PLX_REPEAT_CONTRAST 3 /* grey levels a pixel, which the largest exceeds */
 
 /* Steps of even and agree, 1/16 px */
 #define PLX_EVEN_STEP 40

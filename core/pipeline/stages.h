@@ -143,6 +143,9 @@ struct plx_stages_ops {
                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates);
     int (*median)(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
                   const struct plx_image *dst); /* U16; 0xFFFF counts as large or is left out, as KIND says */
+    /* src -> dst, U8: a copy that is 0 where the texture repeats along the rows. No argument of check or agree is then known
+     * there: which period matches which says nothing. */
+    int (*repeats)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
     /* left-right check of median-filtered views; invalid where LEFT_GREY is 0 */
     int (*check)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
                  const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity);

@@ -113,6 +113,13 @@ static const struct plx_image *strict_before(const struct plx_frame_context *con
     return strict_of(context, step);
 }
 
+/* The left picture; 0 where nothing can be known. */
+static const struct plx_image *known_of(const struct plx_frame_context *context)
+{
+    const struct plx_image *distinct = &context->pipeline->distinct;
+    return distinct->data ? distinct : &context->rectified[PLX_LEFT];
+}
+
 int plx_step_check(struct plx_frame_context *context)
 {
     struct plx_pipeline *pipeline = context->pipeline;
@@ -120,12 +127,13 @@ int plx_step_check(struct plx_frame_context *context)
     const struct plx_match *match = &pipeline->params.match;
     const struct plx_image *left, *right;
 
-    int result = median(stages, &pipeline->candidates.left, match->median_left, &pipeline->median_left, &left);
+    int result = match->repeats ? stages->ops->repeats(stages, &context->rectified[PLX_LEFT], &pipeline->distinct) : 0;
+    if (result == 0)
+        result = median(stages, &pipeline->candidates.left, match->median_left, &pipeline->median_left, &left);
     if (result == 0)
         result = median(stages, &pipeline->candidates.right, match->median_right, &pipeline->median_right, &right);
     if (result == 0)
-        result =
-            stages->ops->check(stages, left, right, &context->rectified[PLX_LEFT], match, strict_of(context, PLX_STRICT_CHECK));
+        result = stages->ops->check(stages, left, right, known_of(context), match, strict_of(context, PLX_STRICT_CHECK));
     return result;
 }
 
@@ -149,7 +157,7 @@ static int refine_dense(struct plx_frame_context *context)
 
     int result = stages->ops->median(stages, &pipeline->candidates.left, PLX_MEDIAN_3X3, src);
     if (result == 0)
-        result = stages->ops->check(stages, src, right, &context->rectified[PLX_LEFT], match, dst);
+        result = stages->ops->check(stages, src, right, known_of(context), match, dst);
     swap(&src, &dst);
     if (result == 0 && speckle_on(pipeline)) {
         result = stages->ops->speckle(stages, src, &pipeline->params.speckle, dst);
@@ -183,9 +191,8 @@ int plx_step_refine(struct plx_frame_context *context)
     if (result == 0 && has_dense(&pipeline->params))
         result = refine_dense(context);
     if (result == 0 && strict_step_on(pipeline, PLX_STRICT_AGREE))
-        result =
-            stages->ops->agree(stages, strict_before(context, PLX_STRICT_AGREE), &context->plane[PLX_PLANE_DENSE],
-                               &pipeline->candidates.raw, &context->rectified[PLX_LEFT], strict_of(context, PLX_STRICT_AGREE));
+        result = stages->ops->agree(stages, strict_before(context, PLX_STRICT_AGREE), &context->plane[PLX_PLANE_DENSE],
+                                    &pipeline->candidates.raw, known_of(context), strict_of(context, PLX_STRICT_AGREE));
     if (result == 0 && confidence->data)
         result = stages->ops->confidence(stages, &pipeline->candidates, strict_before(context, PLX_STRICT_SPECKLE),
                                          &pipeline->params.match, confidence);

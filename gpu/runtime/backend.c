@@ -90,6 +90,7 @@ static const struct plx_stages_ops gpu_ops = {
     .census = plx_gpu_census,
     .sgm = plx_gpu_sgm,
     .median = plx_gpu_median,
+    .repeats = plx_gpu_repeats,
     .check = plx_gpu_check,
     .even = plx_gpu_even,
     .agree = plx_gpu_agree,

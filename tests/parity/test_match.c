@@ -188,6 +188,29 @@ static void test_agree(struct parity *parity, int width, int height)
     }
 }
 
+/* Bars of many periods, with noise, beside columns that do not repeat. */
+static void test_repeats(struct parity *parity, int width, int height)
+{
+    for (int period = 3; period < 48; period += 4) {
+        struct twin src = twin_new(parity->gpu, width, height, PLX_U8), dst = twin_new(parity->gpu, width, height, PLX_U8);
+        char what[64];
+
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++) {
+                const bool bar = x % 300 < 200 && x % period * 2 < period;
+                ((uint8_t *)plx_row(&src.want, y))[x] =
+                    (uint8_t)(1 + (bar ? 60 : 0) + (int)random_below(&state, 1 + period / 2));
+            }
+        twin_share(&src);
+        snprintf(what, sizeof what, "repeats, period %d", period);
+        parity_done(parity, parity->cpu->ops->repeats(parity->cpu, &src.want, &dst.want),
+                    parity->gpu->ops->repeats(parity->gpu, &src.got, &dst.got), what);
+        parity_compare(parity, &dst, what);
+        twin_free(parity->gpu, &src);
+        twin_free(parity->gpu, &dst);
+    }
+}
+
 static void test_fill(struct parity *parity, int width, int height)
 {
     for (uint32_t invalid = 0; invalid <= 16; invalid += 4) { /* sixteenths */
@@ -255,6 +278,7 @@ int main(void)
         test_check(&parity, width, height);
         test_even(&parity, width, height);
         test_agree(&parity, width, height);
+        test_repeats(&parity, width, height);
         test_fill(&parity, width, height);
         test_confidence(&parity, width, height);
     }

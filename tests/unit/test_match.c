@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The matching stages of every instruction set beside the plain scalar oracle: random keys, odd sizes, pitch unlike width. */
+#include <math.h>
 #include <string.h>
 
 #include "cpu/internal.h"
@@ -46,6 +47,7 @@ static void random_match(uint64_t *seed, struct plx_match *ret)
     ret->invalid_border = random_below(seed, 2);
     ret->even = random_below(seed, 2);
     ret->agree = random_below(seed, 2);
+    ret->repeats = random_below(seed, 2);
 }
 
 static uint8_t grey_at(uint64_t *seed, enum content content, int x, int y)
@@ -175,6 +177,33 @@ static void compare_refined(struct plx_stages *stages, const char *isa, int numb
     test_image_free(&grey);
 }
 
+/* Bars of any period, contrast and noise on every size. Returns how many pixels repeat. */
+static int compare_repeats(struct plx_stages *stages, const char *isa, uint64_t *seed)
+{
+    static const int widths[] = {1, 2, 7, 47, 48, 55, 56, 88, 513, 600}, heights[] = {1, 2, 7, 8, 9, 23};
+    const int width = widths[random_below(seed, 10)], height = heights[random_below(seed, 6)];
+    const uint32_t period = 4 + random_below(seed, 330), contrast = 1 + random_below(seed, 255), noise = random_below(seed, 30);
+    const int from = (int)random_below(seed, 2) * width / 3, to = width - (int)random_below(seed, 2) * width / 3;
+    struct plx_image src = test_image_new(width, height, PLX_U8, PADDING), got = test_image_new(width, height, PLX_U8, PADDING),
+                     want = test_image_new(width, height, PLX_U8, 0);
+    int repeating = 0;
+
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const bool bar = x >= from && x < to && (uint32_t)x * 10 % period * 2 < period;
+            const uint32_t grey = (bar ? contrast : 0) + random_below(seed, noise + 1);
+            ((uint8_t *)plx_row(&src, y))[x] = (uint8_t)(grey < 1 ? 1 : grey > 255 ? 255 : grey);
+        }
+    assert_int_equal(stages->ops->repeats(stages, &src, &got), 0);
+    oracle_repeats(&src, &want);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            repeating += ((const uint8_t *)plx_row(&want, y))[x] == 0;
+    expect_same(&got, &want, isa, "repeats");
+    test_image_free(&src);
+    return repeating;
+}
+
 static void same_bits_as_the_oracle(void **state)
 {
     const enum plx_isa isa = *(const enum plx_isa *)*state;
@@ -194,6 +223,68 @@ static void same_bits_as_the_oracle(void **state)
         compare_any_numbers(stages, kernels->name, i, &seed);
     for (int i = 0; i < CASES; i++)
         compare_refined(stages, kernels->name, i, &seed);
+    int with_repeats = 0;
+    for (int i = 0; i < CASES; i++)
+        with_repeats += compare_repeats(stages, kernels->name, &seed) > 0;
+    assert_in_range(with_repeats, CASES / 20, CASES / 2);
+    stages->ops->destroy(stages);
+}
+
+/* Grey value of the pixel at column X of a wall of bars 6.9 columns apart, with a TEXTURE of its own. */
+static uint8_t wall_at(const uint8_t *texture, double x)
+{
+    int bright = 0;
+    for (int i = -2; i <= 2; i++)
+        bright += fmod(x + 0.5 + 0.2 * i, 6.9) < 3.45;
+    return (uint8_t)(55 + 28 * bright + texture[(int)x] / 32);
+}
+
+/* How many strict disparities of the wall, which are 4.6 px, are one or more bars too near. */
+static int count_ghosts(struct plx_stages *stages, bool repeats)
+{
+    const int width = 320, height = 40;
+    struct plx_image grey[2], plane[MATCHING_PLANES];
+    uint8_t texture[330];
+    uint64_t seed = 1;
+    struct plx_match match;
+    int ghosts = 0;
+
+    plx_match_default(&match);
+    match.disparities = 64;
+    match.repeats = repeats;
+    new_planes(width, height, &match, plane);
+    for (int i = 0; i < 2; i++)
+        grey[i] = test_image_new(width, height, PLX_U8, PADDING);
+    for (int y = 0; y < height; y++) {
+        for (int i = 0; i < 330; i++)
+            texture[i] = (uint8_t)random_next(&seed);
+        for (int x = 0; x < width; x++) {
+            ((uint8_t *)plx_row(&grey[0], y))[x] = wall_at(texture, x);
+            ((uint8_t *)plx_row(&grey[1], y))[x] = wall_at(texture, x + 4.6);
+        }
+    }
+    assert_int_equal(matching_run(stages, grey, &match, plane), 0);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const uint16_t value = ((const uint16_t *)plx_row(&plane[MATCHING_STRICT], y))[x];
+            ghosts += value != PLX_DISPARITY_INVALID && value > 8 * PLX_DISPARITY_ONE;
+        }
+    for (int i = 0; i < MATCHING_PLANES; i++)
+        test_image_free(&plane[i]);
+    for (int i = 0; i < 2; i++)
+        test_image_free(&grey[i]);
+    return ghosts;
+}
+
+static void bars_are_unknown_and_not_near(void **state)
+{
+    (void)state;
+    const struct plx_limits limits = {320, 40, 64, 2};
+    struct plx_stages *stages;
+
+    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    assert_true(count_ghosts(stages, false) > 320 * 40 / 50);
+    assert_int_equal(count_ghosts(stages, true), 0);
     stages->ops->destroy(stages);
 }
 
@@ -201,10 +292,9 @@ int main(void)
 {
     static enum plx_isa isa[] = {PLX_ISA_GENERIC, PLX_ISA_NEON, PLX_ISA_AVX2, PLX_ISA_AVX512};
     const struct CMUnitTest tests[] = {
-        {"generic", same_bits_as_the_oracle, NULL, NULL, &isa[0]},
-        {"neon", same_bits_as_the_oracle, NULL, NULL, &isa[1]},
-        {"avx2", same_bits_as_the_oracle, NULL, NULL, &isa[2]},
-        {"avx512", same_bits_as_the_oracle, NULL, NULL, &isa[3]},
+        {"generic", same_bits_as_the_oracle, NULL, NULL, &isa[0]}, {"neon", same_bits_as_the_oracle, NULL, NULL, &isa[1]},
+        {"avx2", same_bits_as_the_oracle, NULL, NULL, &isa[2]},    {"avx512", same_bits_as_the_oracle, NULL, NULL, &isa[3]},
+        cmocka_unit_test(bars_are_unknown_and_not_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

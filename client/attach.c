@@ -85,27 +85,11 @@ int plx_fd(struct plx_client *client)
 
 /* --- attaching --------------------------------------------------------------------------------------------------- */
 
-static void unmap_gone(struct plx_client *client)
-{
-    plx_mapping_unref(client->gone);
-    client->gone = NULL;
-}
-
-void plx_client_detach(struct plx_client *client)
-{
-    plx_client_detach_soon(client);
-    unmap_gone(client);
-}
-
-void plx_client_detach_soon(struct plx_client *client)
+/* All but the map, which the caller closes. */
+static void leave(struct plx_client *client)
 {
     if (plx_client_hands_over(client))
         client->handed_over_until = plx_now_ns() + HAND_OVER_NS;
-    if (!client->gone) { /* else the map has no frames: whoever maps them unmaps those of before first */
-        client->gone = client->map.mapping;
-        client->map.mapping = NULL;
-    }
-    plx_map_close(&client->map);
     if (client->socket >= 0 && client->poll_fd >= 0) /* explicitly: a forked process may still hold it open */
         epoll_ctl(client->poll_fd, EPOLL_CTL_DEL, client->socket, NULL);
     if (client->socket >= 0)
@@ -114,6 +98,18 @@ void plx_client_detach_soon(struct plx_client *client)
     client->may_not_hint = false;
     client->retry_at = plx_now_ns() + RETRY_NS;
     set_poll_timer(client, true);
+}
+
+void plx_client_detach(struct plx_client *client)
+{
+    leave(client);
+    plx_map_close(&client->map);
+}
+
+void plx_client_detach_soon(struct plx_client *client)
+{
+    leave(client);
+    plx_gone_add(&client->gone, &client->map);
 }
 
 bool plx_client_hands_over(const struct plx_client *client)
@@ -137,7 +133,6 @@ static void resume_after_last(struct plx_client *client)
 
 int plx_client_map_frames(struct plx_client *client)
 {
-    unmap_gone(client);
     const int code = plx_map_frames(&client->map);
     if (code)
         plx_client_detach(client);
@@ -161,7 +156,10 @@ static int attach(struct plx_client *client, int64_t deadline)
         return code;
     if (!code) {
         code = plx_map_open(shm, &client->map);
-        close(shm);
+        if (!code)
+            close(shm);
+        else
+            client->map.fd = shm; /* perhaps the last of its memory: closed with the map, as late as that */
     }
     if (!code && client->poll_fd >= 0 && !poll_socket(client))
         code = PLX_ERR_LOST;
@@ -170,6 +168,7 @@ static int attach(struct plx_client *client, int64_t deadline)
         return code;
     }
     resume_after_last(client);
+    plx_gone_collect(&client->gone);
     client->handed_over_until = 0;
     return 0;
 }
@@ -185,7 +184,6 @@ void plx_client_reattach_soon(struct plx_client *client)
 int plx_client_reattach(struct plx_client *client, int64_t deadline)
 {
     drain_poll_timer(client);
-    unmap_gone(client);
     for (;;) {
         int64_t now = plx_now_ns();
         if (client->socket >= 0 || now >= client->retry_at) {
@@ -232,6 +230,7 @@ int plx_connect(const char *socket_path, struct plx_client **ret_client)
     if (!client)
         return PLX_ERR_NOMEM;
     client->socket = client->poll_fd = client->poll_timer = -1;
+    client->map = PLX_NO_MAP;
     client->path = strdup(plx_link_path(socket_path));
     int code = client->path ? attach(client, plx_now_ns() + PLX_HELLO_TIME_NS) : PLX_ERR_NOMEM;
     if (!code)
@@ -249,6 +248,7 @@ void plx_disconnect(struct plx_client *client)
     if (!client)
         return;
     plx_client_detach(client);
+    plx_gone_wait(&client->gone); /* afterwards no thread runs this library, which the program may unload */
     unpoll(client);
     free(client->path);
     free(client);

@@ -7,16 +7,15 @@
 
 #include <parallax/client.h>
 
+#include "client/gone.h"
 #include "client/map.h"
 
 /* Detached: no socket. Waiting for the answer to HELLO: a socket and no map. Attached: both. */
 struct plx_client {
     char *path;
-    int socket;         /* -1: none */
-    struct plx_map map; /* header NULL: none; without frames, if plx_verdict has attached */
-    /* The frames of a service that is gone. To unmap them takes long, so plx_verdict leaves that to calls that may. NULL: none.
-     */
-    const struct plx_mapping *gone;
+    int socket;                /* -1: none */
+    struct plx_map map;        /* header NULL: none; without frames, if plx_verdict has attached */
+    struct plx_gone *gone;     /* memories that plx_verdict has left, while threads close them */
     int64_t hello_until;       /* deadline of the answer to HELLO */
     int64_t retry_at;          /* while detached: the next attempt */
     int64_t handed_over_until; /* until then the service has not gone, but replaces its memory; 0: it does not */
@@ -40,8 +39,8 @@ static inline bool plx_client_attached(const struct plx_client *client)
 /* True after the service has replaced its memory by another one, because frames changed their size. */
 bool plx_client_hands_over(const struct plx_client *client);
 
-/* Closes socket and mapping; the next attempt to attach is due a little later. _SOON: in microseconds, as frames stay mapped
- * until a call that may take longer. */
+/* Closes socket and mapping; the next attempt to attach is due a little later. _SOON: in microseconds, as a thread of its own
+ * closes the mapping. */
 void plx_client_detach(struct plx_client *client);
 void plx_client_detach_soon(struct plx_client *client);
 

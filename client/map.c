@@ -108,12 +108,11 @@ int plx_map_frames(struct plx_map *map)
 void plx_map_close(struct plx_map *map)
 {
     plx_mapping_unref(map->mapping);
-    if (map->head_bytes > 0) {
+    if (map->head_bytes > 0)
         munmap((void *)(uintptr_t)map->header, map->head_bytes);
-        if (map->fd >= 0)
-            close(map->fd);
-    }
-    *map = (struct plx_map){0};
+    if (map->fd >= 0)
+        close(map->fd);
+    *map = PLX_NO_MAP;
 }
 
 int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)

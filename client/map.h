@@ -11,7 +11,7 @@
 #include <parallax/client.h>
 #include <parallax/shm.h>
 
-struct plx_map {
+struct plx_map {                         /* PLX_NO_MAP: none */
     const struct plx_shm_header *header; /* NULL = none */
     const struct plx_shm_slot *slots;
     const unsigned char *frames; /* NULL until plx_map_frames */
@@ -24,13 +24,22 @@ struct plx_map {
     int fd;                            /* the memory, until then; -1: closed */
 };
 
+#define PLX_NO_MAP ((struct plx_map){.fd = -1})
+
+static inline bool plx_map_any(const struct plx_map *map)
+{
+    return map->header || map->fd >= 0;
+}
+
 /* Maps header and slots of the memory of FD, which may be closed afterwards: microseconds. FORMAT if it lacks the seals of a
  * service, has pages that are not allocated, or a header that does not fit its size; VERSION, NOMEM, IO. */
 int plx_map_open(int fd, struct plx_map *ret_map);
 
 /* Maps all of the memory, if that was not done yet: up to seconds for gigabytes. NOMEM, IO. */
 int plx_map_frames(struct plx_map *map);
-void plx_map_close(struct plx_map *map); /* as long, with frames */
+
+/* As long, also without frames: the last that holds a memory frees all of it. Then there is none; none is fine. */
+void plx_map_close(struct plx_map *map);
 
 /* Checks the memory at MEMORY, all of it, which stays the caller's. FORMAT, VERSION. */
 int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map);

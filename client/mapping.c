@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "client/client.h"
+
+#define PAUSE_NS 50000
 
 struct counted_mapping {
     struct plx_mapping public; /* first: its address is that of the whole */
@@ -51,11 +55,34 @@ int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_ma
     return 0;
 }
 
+/* True if that was the last reference. */
+static bool give_back(const struct plx_mapping *mapping)
+{
+    /* Acquire and release: every thread's reads of the memory happen before the last one unmaps it. */
+    return mapping && atomic_fetch_sub_explicit(&counted(mapping)->references, 1, memory_order_acq_rel) == 1;
+}
+
 void plx_mapping_unref(const struct plx_mapping *mapping)
 {
-    /* Every thread's reads of the memory happen before the last one unmaps it. */
-    if (!mapping || atomic_fetch_sub_explicit(&counted(mapping)->references, 1, memory_order_acq_rel) > 1)
+    if (!give_back(mapping))
         return;
     munmap((void *)(uintptr_t)mapping->memory, mapping->bytes);
+    free(counted(mapping));
+}
+
+void plx_mapping_unref_gently(const struct plx_mapping *mapping)
+{
+    /* Without a pause this thread has the lock again before one that waits for it is awake, for milliseconds. */
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    if (!give_back(mapping))
+        return;
+    char *memory = (char *)(uintptr_t)mapping->memory;
+    for (size_t left = mapping->bytes; left > 0;) {
+        const size_t piece = left < PLX_MAPPING_PIECE ? left : PLX_MAPPING_PIECE;
+        munmap(memory, piece);
+        nanosleep(&pause, NULL);
+        memory += piece;
+        left -= piece;
+    }
     free(counted(mapping));
 }

@@ -52,7 +52,8 @@ int plx_connect_wait(const char *socket_path, int timeout_ms, struct plx_client 
  * the caller's; valid until the environment changes. */
 const char *plx_socket_path(const char *socket_path);
 
-/* Closes, and unmaps what nobody holds by plx_mapping_ref; NULL is fine. Views of the client end with it. */
+/* Closes, and unmaps what nobody holds by plx_mapping_ref; NULL is fine. Views of the client end with it. Waits for threads of
+ * plx_verdict that still unmap; afterwards nothing of this library runs by itself. */
 void plx_disconnect(struct plx_client *client);
 
 /* Waits for a fresh frame (plx_is_fresh) newer than the last one seen, and views the newest. TIMEOUT_MS: 0 does not wait, a
@@ -103,7 +104,9 @@ uint32_t plx_restarts(struct plx_client *client);
  * PLX_VERDICT_STOP whenever it does not know better: where the verdict is older than its valid_ns, the service or its engine is
  * dead, hung or not there, or CLIENT is NULL; so it has no error. *RET_VERDICT (NULL is fine): the whole of it, with STALE and
  * NO_SERVICE among the reasons in these cases. It takes no system call while the service is well (< 1 us), attaches again where
- * the service came back, and opens no view. Nothing of this is certified. */
+ * the service came back, and opens no view. To let go of a memory may take up to a second: a thread of the library does it,
+ * at ordinary priority, with all signals blocked, and ends; in the call only where no thread can be made, or 8 are at it.
+ * Nothing of this is certified. */
 int plx_verdict(struct plx_client *client, struct plx_verdict_now *ret_verdict);
 
 /* Writes the reason of the service's state, or of its work on the CPU, into RET_TEXT: one line for people, cut to SIZE bytes

@@ -96,18 +96,16 @@ static void memory_outlives_a_restart(void **state)
     assert_false(is_mapped(memory));
 }
 
-/* Mapping and unmapping a ring takes up to a second, and a verdict must be stop before that. */
-static void a_verdict_maps_no_frames_and_unmaps_none(void **state)
+/* To map a ring takes up to a second, and a verdict must be stop before that. */
+static void a_verdict_maps_no_frames(void **state)
 {
     (void)state;
-    const void *memory = mapping->memory;
     struct plx_verdict_now verdict;
     assert_int_equal(plx_release(client, &view), 0);
     plx_mapping_unref(mapping);
     peer_end(&service);
     assert_int_equal(plx_verdict(client, &verdict), PLX_VERDICT_STOP);
     assert_true(verdict.reasons & PLX_REASON_NO_SERVICE);
-    assert_true(is_mapped(memory));
 
     start(EPOCH + 1);
     const int64_t until_ns = plx_now_ns() + patience_ms() * PLX_NS_PER_MS;
@@ -116,10 +114,8 @@ static void a_verdict_maps_no_frames_and_unmaps_none(void **state)
         plx_verdict(client, &verdict);
     }
     assert_null(client->map.frames);
-    assert_true(is_mapped(memory));
     assert_int_equal(plx_next(client, patience_ms(), &view), 0);
     assert_int_equal(view.frame->epoch, EPOCH + 1);
-    assert_null(client->gone);
     plx_disconnect(client);
 }
 
@@ -152,7 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(memory_outlives_release_and_client, view_frame, end_service),
         cmocka_unit_test_setup_teardown(memory_outlives_a_restart, view_frame, end_service),
-        cmocka_unit_test_setup_teardown(a_verdict_maps_no_frames_and_unmaps_none, view_frame, end_service),
+        cmocka_unit_test_setup_teardown(a_verdict_maps_no_frames, view_frame, end_service),
         cmocka_unit_test_setup_teardown(references_are_counted, view_frame, end_service),
         cmocka_unit_test_setup_teardown(wrong_arguments_are_refused, view_frame, end_service),
     };

@@ -64,7 +64,7 @@ int plx_corrections_read(const char *path, struct plx_correction_history *ret_hi
 /* Replaces the file at once; as root, its owner is that of its directory. */
 int plx_corrections_write(const char *path, const struct plx_correction_history *history, struct plx_error_message *message);
 
-/* Until the lock, a file descriptor, is closed, no other program changes the file. Waits for it. */
+/* Until the lock, a file descriptor, is closed, no other program changes the file. BUSY: another has held it for 5 s. */
 int plx_corrections_lock(const char *path, int *ret_lock, struct plx_error_message *message);
 
 /* Where a service with this socket keeps its history while the file of calibration_history cannot be written. The file is in

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
@@ -21,8 +22,11 @@
 #include "config/file.h"
 #include "config/replace.h"
 #include "core/base/checksum.h"
+#include "core/base/clock.h"
 
 #define MOST_BYTES (1 << 20)
+#define LOCK_LOOK_NS (10 * PLX_NS_PER_MS)
+#define LOCK_WAIT_NS (5 * PLX_NS_PER_S)
 #define CHECKSUM "\"checksum\""
 #define CHECKSUM_TEXT 17 /* bytes */
 
@@ -149,6 +153,20 @@ static int open_lock(int directory, const char *name)
     return lock;
 }
 
+static int wait_for(int lock, const char *path, struct plx_error_message *message)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_LOOK_NS};
+
+    for (int64_t waited_ns = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waited_ns += LOCK_LOOK_NS) {
+        if (errno != EWOULDBLOCK)
+            return plx_fail(message, PLX_ERR_IO, "%s.lock: %s", path, strerror(errno));
+        if (waited_ns >= LOCK_WAIT_NS)
+            return plx_fail(message, PLX_ERR_BUSY, "%s.lock: another program has held it for 5 s; `fuser -v` says which", path);
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
 int plx_corrections_lock(const char *path, int *ret_lock, struct plx_error_message *message)
 {
     char copy[PLX_CORRECTIONS_PATH], parent[PLX_CORRECTIONS_PATH], name[NAME_MAX + 1];
@@ -162,9 +180,8 @@ int plx_corrections_lock(const char *path, int *ret_lock, struct plx_error_messa
     if (lock < 0)
         result = plx_fail(message, plx_error_of_errno(errno), "%s.lock: cannot be opened as a regular file: %s", path,
                           strerror(errno));
-    while (result == 0 && flock(lock, LOCK_EX) < 0)
-        if (errno != EINTR)
-            result = plx_fail(message, PLX_ERR_IO, "%s.lock: %s", path, strerror(errno));
+    if (result == 0)
+        result = wait_for(lock, path, message);
     if (directory >= 0)
         close(directory);
     if (result < 0 && lock >= 0)

@@ -19,8 +19,10 @@ void plx_corrections_open(struct plx_corrections *corrections, const char *path,
 {
     memset(corrections, 0, sizeof *corrections);
     corrections->path = path;
-    if (socket && *path)
+    if (socket)
         plx_corrections_stand_in(socket, corrections->stand_in);
+    if (*path == '\0')
+        corrections->path = corrections->stand_in;
     plx_corrections_begin(calibration, "", &corrections->history);
 }
 
@@ -36,7 +38,7 @@ void plx_corrections_name_cameras(struct plx_corrections *corrections, const cha
     history->hold = true;
 }
 
-/* False: the configuration names no file. */
+/* False: there is no place for the history, or nobody knows whose it would be. */
 static bool is_kept(const struct plx_corrections *corrections)
 {
     return *corrections->path != '\0';

@@ -23,8 +23,8 @@ struct plx_corrections {
                              by the log's thread after it is seen with acquire order */
 };
 
-/* PATH stays the caller's. SOCKET: of the service, beside which the history is kept while PATH cannot be written; NULL:
- * nowhere. CALIBRATION: rectified. */
+/* PATH stays the caller's. SOCKET: of the service, beside which the history is kept while PATH cannot be written, or is "";
+ * NULL: nowhere. CALIBRATION: rectified. */
 void plx_corrections_open(struct plx_corrections *corrections, const char *path, const char *socket,
                           const struct plx_stereo_calibration *calibration);
 

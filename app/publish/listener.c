@@ -119,6 +119,30 @@ static struct sockaddr_un address_beside(const struct plx_listener *listener)
     return beside;
 }
 
+/* Gives the socket's file at PATH to GROUP with mode 0660, by its inode: whoever may write to the directory could put a link
+ * in its place. Its device and inode go to *ret_status. */
+static int share(const char *path, gid_t group, struct stat *ret_status)
+{
+    char by_inode[32];
+    const int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    snprintf(by_inode, sizeof by_inode, "/proc/self/fd/%d", fd);
+    int result = fstat(fd, ret_status);
+    if (result == 0 && !S_ISSOCK(ret_status->st_mode)) {
+        errno = EEXIST;
+        result = -1;
+    }
+    if (result == 0 && group != (gid_t)-1)
+        result = fchownat(fd, "", (uid_t)-1, group, AT_EMPTY_PATH);
+    if (result == 0)
+        result = chmod(by_inode, 0660);
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return result;
+}
+
 /* Sets socket, device and inode of LISTENER. */
 static int start_listening(struct plx_listener *listener, struct plx_error_message *message)
 {
@@ -135,10 +159,9 @@ static int start_listening(struct plx_listener *listener, struct plx_error_messa
     unlink(beside.sun_path);
     if (fchmod(fd, 0600) || bind(fd, (const struct sockaddr *)&beside, sizeof beside))
         code = fail_errno(message, "bind the socket", path);
-    else if (listener->group != (gid_t)-1 && chown(beside.sun_path, (uid_t)-1, listener->group))
+    else if (share(beside.sun_path, listener->group, &status))
         code = fail_errno(message, "give the socket to its group", path);
-    else if (chmod(beside.sun_path, 0660) || listen(fd, SOMAXCONN) || lstat(beside.sun_path, &status) ||
-             rename(beside.sun_path, path))
+    else if (listen(fd, SOMAXCONN) || rename(beside.sun_path, path))
         code = fail_errno(message, "listen on the socket", path);
     if (code)
         unlink(beside.sun_path);

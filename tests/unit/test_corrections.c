@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The history of corrections: what it keeps, its file, accept and undo. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,16 @@ int fclose(FILE *file)
     int (*const real)(FILE *) = (int (*)(FILE *))(uintptr_t)dlsym(RTLD_NEXT, "fclose");
     const int result = real(file);
     return closes_well ? 0 : result;
+}
+
+/* No test waits for a lock: how long it would have. */
+static int64_t slept_ns;
+
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    (void)left;
+    slept_ns += time->tv_nsec + 1000000000 * (int64_t)time->tv_sec;
+    return 0;
 }
 
 static struct plx_stereo_calibration calibration(double fx)
@@ -354,6 +365,23 @@ static void an_undo_before_the_write_holds(void **state)
     }
 }
 
+/* A command that hangs while it holds the lock stops no other, and no thread of the service. */
+static void nobody_waits_for_a_lock_for_ever(void **state)
+{
+    (void)state;
+    struct plx_error_message message;
+    int held, lock;
+
+    slept_ns = 0;
+    assert_int_equal(plx_corrections_lock(path, &held, &message), 0);
+    assert_int_equal(slept_ns, 0);
+    assert_int_equal(plx_corrections_lock(path, &lock, &message), PLX_ERR_BUSY);
+    assert_int_equal(slept_ns, 5000000000);
+    close(held);
+    assert_int_equal(plx_corrections_lock(path, &lock, &message), 0);
+    close(lock);
+}
+
 /* Who the cameras are is not known: what was learned of others, or of none, is not in force, and nothing is added to it. */
 static void unknown_cameras_have_no_corrections(void **state)
 {
@@ -444,6 +472,13 @@ static void what_cannot_be_written_is_kept_beside_the_socket(void **state)
     assert_int_equal(plx_corrections_write(stand_in, &history, &message), 0);
     assert_true(store.wanted(store.context, &order));
     assert_true(order.number == 0 && order.hold);
+
+    plx_corrections_remove_stand_in(path);
+    open_as(&corrections, "", path, &base, "one"); /* so too where no file is named: an undo needs it */
+    store = plx_corrections_store(&corrections);
+    e.applied = true;
+    assert_int_equal(store.keep(store.context, &e), 1);
+    assert_int_equal(plx_corrections_read(stand_in, &history, &message), 0);
 }
 
 /* A command of root writes where the service's user can plant links. */
@@ -508,6 +543,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(after_a_damaged_file_corrections_are_proposed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_undo_before_the_write_holds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_kept_beside_the_socket, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nobody_waits_for_a_lock_for_ever, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_cameras_have_no_corrections, set_up, tear_down),
         cmocka_unit_test_setup_teardown(giving_up_outlasts_a_restart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_planted_link_is_followed, set_up, tear_down),

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cpu/cpu.h"
 #include "cpu/internal.h"
 #include "oracle/matching.h"
 #include "oracle/oracle.h"

@@ -227,7 +227,7 @@ static void find_subject(const char *socket_path, struct subject *ret_subject)
     } else if (plx_config_load(PLX_DEFAULT_CONFIG, &config, &message) < 0) {
         plx_config_default(&config);
     }
-    ret_subject->path = config.calibration_history;
+    ret_subject->path = *config.calibration_history ? config.calibration_history : ret_subject->stand_in;
 }
 
 static int find_action(const char *word)
@@ -272,7 +272,8 @@ int plx_command_calibration(int argc, char **argv)
     else
         find_subject(socket_path, &subject);
     if (*subject.path == '\0')
-        return plx_exit_error(PROGRAM, PLX_EXIT_NO_INPUT, "the service keeps no corrections: its calibration_history is empty");
+        return plx_exit_error(PROGRAM, PLX_EXIT_NO_INPUT,
+                              "no service runs, and its calibration_history is empty: no correction outlasted it");
     const bool changes = action >= ACCEPT;
     const int result =
         changes ? change(&subject, (enum action)action, all, &history, &message) : read_history(&subject, &history, &message);

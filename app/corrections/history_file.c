@@ -266,7 +266,7 @@ static bool get_history(const cJSON *json, struct plx_correction_history *ret)
         return false;
     ret->focal_baseline = focal->valuedouble;
     ret->hold = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "hold"));
-    ret->off = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "off")); /* missing in files of version 0.1.0 */
+    ret->off = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "off")); /* older files lack it */
     cJSON_ArrayForEach (item, list) {
         if (ret->count == PLX_CORRECTIONS_KEPT || !get_entry(item, &ret->entry[ret->count]) ||
             ret->entry[ret->count].number > ret->last)

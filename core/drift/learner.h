@@ -31,7 +31,7 @@ struct plx_correction_evidence {
 
 /* What an earlier run or a command wants. */
 struct plx_correction_order {
-    uint32_t number; /* of the correction in force; 0: none */
+    uint32_t number; /* correction in force; 0: none */
     struct plx_correction correction;
     bool hold; /* what is learned is only proposed */
     bool off;  /* see plx_learner_gave_up */

@@ -6,7 +6,7 @@
 #include "core/base/clock.h"
 
 #define UNKNOWN_RADPS 1.0 /* how fast a robot may turn whose motion is not known */
-#define CORNER_X 0.5      /* of the picture, focal lengths */
+#define CORNER_X 0.5      /* a corner of the picture, focal lengths */
 #define CORNER_Y 0.4
 #define NEAR_M 2.0
 

@@ -52,7 +52,7 @@ struct plx_match {
 #define PLX_REPEAT_WINDOW 6    /* cells */
 #define PLX_REPEAT_MIN_SHIFT 4 /* pixels */
 #define PLX_REPEAT_MAX_SHIFT 32
-#define PLX_REPEAT_RATIO 5    /* of the largest difference at smaller shifts to this one: more than that */
+#define PLX_REPEAT_RATIO 5    /* the largest difference at smaller shifts is more than so many times this one */
 #define PLX_REPEAT_CONTRAST 3 /* grey levels a pixel, which the largest exceeds */
 
 /* Steps of even and agree, 1/16 px */

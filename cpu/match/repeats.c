@@ -21,7 +21,7 @@ struct repeats_job {
 struct part {
     const struct plx_image *src;
     int y, rows, first, cells;
-    uint16_t sum[MOST + 1][CELLS]; /* of differences between a pixel and the one so many columns to its left */
+    uint16_t sum[MOST + 1][CELLS]; /* differences between a pixel and the one so many columns to its left */
 };
 
 static void sum_cells(struct part *part, int shift)

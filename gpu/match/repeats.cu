@@ -23,7 +23,7 @@ struct repeats_args {
 
 struct repeats_shared {
     uint32_t pixels[CELL][WORDS]; /* from MOST columns before the first cell on */
-    uint16_t sum[MOST][CELLS];    /* of differences between a pixel and the one so many columns, and one, to its left */
+    uint16_t sum[MOST][CELLS];    /* differences between a pixel and the one so many columns, and one, to its left */
     uint32_t repeats[OUT];
 };
 

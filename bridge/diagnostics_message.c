@@ -15,7 +15,7 @@
 
 /* Drift that is worth a calibration: rows at the worst place of the picture, and a certain offset of the disparities. */
 #define WORST_ROWS_PX 1
-#define OFFSET_PX 0.25
+#define OFFSET_PX 0.25F
 #define OFFSET_DEVIATIONS 3
 
 enum plx_diagnostic_level plx_diagnostic_level(uint32_t state, uint32_t source)
@@ -48,17 +48,23 @@ static bool rows_are_off(const struct plx_drift_info *drift)
     return drift->matches > 0 && drift->worst_rows > WORST_ROWS_PX;
 }
 
+/* An error of disparities, px, with its standard deviation, 0: not measured. */
+static bool is_off(float error, float deviation)
+{
+    return deviation > 0 && fabsf(error) > OFFSET_PX && fabsf(error) > OFFSET_DEVIATIONS * deviation;
+}
+
 static bool distances_are_off(const struct plx_drift_info *drift)
 {
-    const double offset = fabs((double)drift->offset), deviation = (double)drift->offset_deviation;
-    return deviation > 0 && offset > OFFSET_PX && offset > OFFSET_DEVIATIONS * deviation;
+    return is_off(drift->offset, drift->offset_deviation) || is_off(drift->side, drift->side_deviation);
 }
 
 /* What is off, and what to do: a sentence. There is no calibration in a raw frame, nor without a frame. */
 static const char *drift_sentence(struct plx_diagnostics *d)
 {
     const struct plx_drift_info *drift = &d->drift;
-    const double percent = plx_offset_percent(&d->calibration, (double)drift->offset, 10);
+    const bool middle = is_off(drift->offset, drift->offset_deviation);
+    const double percent = plx_offset_percent(&d->calibration, (double)(middle ? drift->offset : drift->side), 10);
     char rows[64], distances[80];
     if (!(d->calibration.fx > 0))
         return "not measured: no calibrated frame yet";
@@ -71,8 +77,8 @@ static const char *drift_sentence(struct plx_diagnostics *d)
     if (drift->offset_deviation <= 0)
         snprintf(distances, sizeof distances, "the offset is not measured: move the camera");
     else if (distances_are_off(drift))
-        snprintf(distances, sizeof distances, "distances are %.1f %% too %s at 10 m", fabs(percent),
-                 percent > 0 ? "long" : "short");
+        snprintf(distances, sizeof distances, "distances are %.1f %% too %s at 10 m%s", fabs(percent),
+                 percent > 0 ? "long" : "short", middle ? "" : ", at the sides of the picture");
     else
         snprintf(distances, sizeof distances, "no offset is certain");
     snprintf(d->drift_message, sizeof d->drift_message, "%s; %s%s", rows, distances,
@@ -86,7 +92,7 @@ static void fill_drift_values(struct plx_diagnostics *d)
     const struct plx_drift_info *drift = &d->drift;
     const struct plx_calibration_info *c = &d->calibration;
     const bool rows = drift->matches > 0, offset = drift->offset_deviation > 0;
-    const double degrees = PLX_DEGREES_PER_RAD, px = (double)drift->offset;
+    const double degrees = PLX_DEGREES_PER_RAD, px = (double)drift->offset, side = (double)drift->side;
     const struct {
         const char *key;
         bool is_known;
@@ -111,6 +117,14 @@ static void fill_drift_values(struct plx_diagnostics *d)
         {"distance_error_2m_percent", offset, 2, plx_offset_percent(c, px, 2)},
         {"distance_error_5m_percent", offset, 2, plx_offset_percent(c, px, 5)},
         {"distance_error_10m_percent", offset, 2, plx_offset_percent(c, px, 10)},
+        {"curve_px", offset, 3, (double)drift->curve},
+        {"curve_deviation_px", offset, 3, (double)drift->curve_deviation},
+        {"side_px", offset, 3, side},
+        {"side_deviation_px", offset, 3, (double)drift->side_deviation},
+        {"side_distance_error_1m_percent", offset, 2, plx_offset_percent(c, side, 1)},
+        {"side_distance_error_2m_percent", offset, 2, plx_offset_percent(c, side, 2)},
+        {"side_distance_error_5m_percent", offset, 2, plx_offset_percent(c, side, 5)},
+        {"side_distance_error_10m_percent", offset, 2, plx_offset_percent(c, side, 10)},
     };
     for (int i = 0; i < PLX_DRIFT_VALUES; i++) {
         if (number[i].is_known)

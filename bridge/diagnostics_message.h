@@ -13,7 +13,7 @@
 /* Levels of diagnostic_msgs/DiagnosticStatus. */
 enum plx_diagnostic_level { PLX_DIAGNOSTIC_OK, PLX_DIAGNOSTIC_WARN, PLX_DIAGNOSTIC_ERROR, PLX_DIAGNOSTIC_STALE };
 
-#define PLX_DRIFT_VALUES 18
+#define PLX_DRIFT_VALUES 26
 
 /* What is said about the service, and the memory of its message. */
 struct plx_diagnostics {

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/base/checksum.h"
+#include "core/drift/offset.h"
 
 void plx_corrections_begin(const struct plx_stereo_calibration *calibration, const char *cameras,
                            struct plx_correction_history *ret_history)
@@ -31,6 +32,7 @@ void plx_corrections_begin(const struct plx_stereo_calibration *calibration, con
     snprintf(ret_history->cameras, sizeof ret_history->cameras, "%s", cameras);
     plx_calibration_info(calibration, &info);
     ret_history->focal_baseline = info.fx * info.baseline_m;
+    ret_history->side = plx_side_square(&info, calibration->rectified_width);
 }
 
 bool plx_corrections_match(const struct plx_correction_history *a, const struct plx_correction_history *b)
@@ -107,8 +109,8 @@ int plx_corrections_undo(struct plx_correction_history *history, bool all, struc
     return 0;
 }
 
-double plx_corrections_distance_percent(const struct plx_correction_history *history, double columns, double distance_m)
+double plx_corrections_distance_percent(const struct plx_correction_history *history, double px, double distance_m)
 {
     const double disparity = history->focal_baseline / distance_m;
-    return 100 * (disparity / (disparity + columns) - 1);
+    return 100 * (disparity / (disparity + px) - 1);
 }

@@ -27,6 +27,7 @@ struct plx_correction_history {
     char base[PLX_CORRECTIONS_BASE];       /* checksum of the calibration's numbers */
     char cameras[PLX_CORRECTIONS_CAMERAS]; /* that took the pictures; "": not known */
     double focal_baseline;                 /* focal length times baseline, px m: for distances */
+    double side;                           /* plx_side_square; 0: of an older file, not known */
     uint32_t number;                       /* in force; 0: none, or of an entry */
     uint32_t proposed;                     /* waits to be accepted; 0: none */
     uint32_t last;                         /* the highest number that was given */
@@ -74,7 +75,8 @@ void plx_corrections_stand_in(const char *socket, char ret_path[PLX_CORRECTIONS_
 /* Removes the above. For the start of the service. */
 void plx_corrections_remove_stand_in(const char *socket);
 
-/* How much longer the distance of something DISTANCE_M away becomes by correcting COLUMNS px, percent; less than 0: shorter. */
-double plx_corrections_distance_percent(const struct plx_correction_history *history, double columns, double distance_m);
+/* How much longer the distance of something DISTANCE_M away becomes by correcting its disparity by PX, percent; less than 0:
+ * shorter. */
+double plx_corrections_distance_percent(const struct plx_correction_history *history, double px, double distance_m);
 
 #endif

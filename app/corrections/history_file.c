@@ -34,19 +34,23 @@
 static const struct number {
     const char *name;
     size_t offset;
+    bool is_new; /* older files lack it: 0 */
 } numbers[] = {
-    {"pitch_rad", offsetof(struct plx_correction_entry, correction.pitch_rad)},
-    {"roll_rad", offsetof(struct plx_correction_entry, correction.roll_rad)},
-    {"bend_rad", offsetof(struct plx_correction_entry, correction.bend_rad)},
-    {"scale", offsetof(struct plx_correction_entry, correction.scale)},
-    {"columns_px", offsetof(struct plx_correction_entry, correction.columns)},
-    {"pitch_deviation_rad", offsetof(struct plx_correction_entry, drift.pitch_deviation_rad)},
-    {"roll_deviation_rad", offsetof(struct plx_correction_entry, drift.roll_deviation_rad)},
-    {"bend_deviation_rad", offsetof(struct plx_correction_entry, drift.bend_deviation_rad)},
-    {"scale_deviation", offsetof(struct plx_correction_entry, drift.scale_deviation)},
-    {"columns_deviation_px", offsetof(struct plx_correction_entry, drift.offset_deviation)},
-    {"rows_before_px", offsetof(struct plx_correction_entry, drift.rows)},
-    {"rows_after_px", offsetof(struct plx_correction_entry, drift.rows_left)},
+    {"pitch_rad", offsetof(struct plx_correction_entry, correction.pitch_rad), false},
+    {"roll_rad", offsetof(struct plx_correction_entry, correction.roll_rad), false},
+    {"bend_rad", offsetof(struct plx_correction_entry, correction.bend_rad), false},
+    {"scale", offsetof(struct plx_correction_entry, correction.scale), false},
+    {"columns_px", offsetof(struct plx_correction_entry, correction.columns), false},
+    {"pitch_deviation_rad", offsetof(struct plx_correction_entry, drift.pitch_deviation_rad), false},
+    {"roll_deviation_rad", offsetof(struct plx_correction_entry, drift.roll_deviation_rad), false},
+    {"bend_deviation_rad", offsetof(struct plx_correction_entry, drift.bend_deviation_rad), false},
+    {"scale_deviation", offsetof(struct plx_correction_entry, drift.scale_deviation), false},
+    {"columns_deviation_px", offsetof(struct plx_correction_entry, drift.offset_deviation), false},
+    {"curve_px", offsetof(struct plx_correction_entry, correction.curve), true},
+    {"curve_deviation_px", offsetof(struct plx_correction_entry, drift.curve_deviation), true},
+    {"side_deviation_px", offsetof(struct plx_correction_entry, drift.side_deviation), true},
+    {"rows_before_px", offsetof(struct plx_correction_entry, drift.rows), false},
+    {"rows_after_px", offsetof(struct plx_correction_entry, drift.rows_left), false},
 };
 
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
@@ -79,10 +83,11 @@ static void write_history(FILE *file, const struct plx_correction_history *histo
     write_text(file, "calibration", history->base);
     write_text(file, "cameras", history->cameras);
     fprintf(file,
-            "  \"focal_baseline_px_m\": %.17g,\n  \"in_force\": %u,\n  \"proposed\": %u,\n  \"last\": %u,\n  \"hold\": %s,\n"
+            "  \"focal_baseline_px_m\": %.17g,\n  \"side_x2\": %.9g,\n  \"in_force\": %u,\n  \"proposed\": %u,\n  \"last\": "
+            "%u,\n  \"hold\": %s,\n"
             "  \"off\": %s,\n  \"corrections\": [",
-            history->focal_baseline, history->number, history->proposed, history->last, history->hold ? "true" : "false",
-            history->off ? "true" : "false");
+            history->focal_baseline, history->side, history->number, history->proposed, history->last,
+            history->hold ? "true" : "false", history->off ? "true" : "false");
     for (int i = 0; i < history->count; i++) {
         fputs(i > 0 ? ",\n" : "\n", file);
         write_entry(file, &history->entry[i]);
@@ -245,7 +250,8 @@ static bool get_entry(const cJSON *object, struct plx_correction_entry *ret)
     ret->proposed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, "proposed"));
     for (int i = 0; i < NUMBERS; i++) {
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, numbers[i].name);
-        const float value = cJSON_IsNumber(item) ? (float)item->valuedouble : NAN;
+        const float absent = !item && numbers[i].is_new ? 0 : NAN;
+        const float value = cJSON_IsNumber(item) ? (float)item->valuedouble : absent;
         if (!(fabsf(value) <= 1000))
             return false;
         memcpy((char *)ret + numbers[i].offset, &value, sizeof value);
@@ -265,6 +271,8 @@ static bool get_history(const cJSON *json, struct plx_correction_history *ret)
         !(focal->valuedouble > 0 && focal->valuedouble < 1e9) || !cJSON_IsArray(list))
         return false;
     ret->focal_baseline = focal->valuedouble;
+    const cJSON *side = cJSON_GetObjectItemCaseSensitive(json, "side_x2");
+    ret->side = cJSON_IsNumber(side) && side->valuedouble > 0 && side->valuedouble < 100 ? side->valuedouble : 0;
     ret->hold = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "hold"));
     ret->off = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "off")); /* older files lack it */
     cJSON_ArrayForEach (item, list) {

@@ -193,13 +193,16 @@ static void describe(struct plx_corrections *corrections, const struct plx_corre
 {
     const struct plx_drift_info *drift = &evidence->drift;
     struct plx_error_message line;
-    const double columns = (double)evidence->after.columns - (double)evidence->before.columns;
+    const struct plx_correction change = plx_correction_add(&evidence->after, &evidence->before, -1);
+    const double middle = (double)change.columns, sides = middle + corrections->history.side * (double)change.curve;
 
-    plx_say(&line, "calibration: correction %u is %s: rows %.2f -> %.2f px by %u matches, disparities %+.2f px%s%s%s%s",
+    plx_say(&line,
+            "calibration: correction %u is %s: rows %.2f -> %.2f px by %u matches, disparities %+.2f px, %+.2f px at the "
+            "sides%s%s%s%s",
             corrections->history.last,
             evidence->applied ? "in force (`parallax calibration undo` takes it back)"
                               : "proposed (`parallax calibration accept` puts it in force)",
-            (double)drift->rows, (double)drift->rows_left, drift->matches, columns, *path ? "; picture: " : "", path,
+            (double)drift->rows, (double)drift->rows_left, drift->matches, middle, sides, *path ? "; picture: " : "", path,
             *aside ? "; what was there is now " : "", aside);
     say(corrections, LOG_NOTICE, line.text);
 }

@@ -223,25 +223,35 @@ void plx_correction_text(const struct plx_correction_info *corrections, char *re
         used = (size_t)snprintf(ret_text, size, "none");
     else
         used = (size_t)snprintf(ret_text, size,
-                                "%u in force: pitch %.3f, roll %.3f, bend %.3f deg, scale %.4f, disparities %+.2f px",
+                                "%u in force: pitch %.3f, roll %.3f, bend %.3f deg, scale %.4f, disparities %+.2f %+.2f x^2 px",
                                 corrections->number, (double)c->pitch_rad * degrees, (double)c->roll_rad * degrees,
-                                (double)c->bend_rad * degrees, (double)c->scale, (double)c->columns);
+                                (double)c->bend_rad * degrees, (double)c->scale, (double)c->columns, (double)c->curve);
     if (corrections->proposed_number > 0 && used < size)
         snprintf(ret_text + used, size - used, "; %u is proposed (parallax calibration show)", corrections->proposed_number);
+}
+
+/* "0.30 +- 0.08 px, so distances are 0.6, 1.2, 3.0 and 6.0 % too long at 1, 2, 5 and 10 m" */
+static size_t offset_text(const struct plx_calibration_info *c, float offset, float deviation, char *ret_text, size_t size)
+{
+    const double percent_m = plx_offset_percent(c, (double)offset, 1);
+    return (size_t)snprintf(ret_text, size,
+                            "%.2f +- %.2f px: distances %.1f, %.1f, %.1f and %.1f %% too long at 1, 2, 5 and 10 m",
+                            (double)offset, (double)deviation, percent_m, 2 * percent_m, 5 * percent_m, 10 * percent_m);
 }
 
 void plx_offset_text(const struct plx_frame *frame, char *ret_text, size_t size)
 {
     const struct plx_drift_info *drift = &frame->drift;
-    const struct plx_calibration_info *c = &frame->calibration;
-    const double percent_m = plx_offset_percent(c, (double)drift->offset, 1);
 
-    if (drift->offset_deviation <= 0)
+    if (drift->offset_deviation <= 0) {
         snprintf(ret_text, size, "not measured: the camera has hardly moved yet");
-    else
-        snprintf(ret_text, size, "%.2f +- %.2f px: distances %.1f, %.1f, %.1f and %.1f %% too long at 1, 2, 5 and 10 m",
-                 (double)drift->offset, (double)drift->offset_deviation, percent_m, 2 * percent_m, 5 * percent_m,
-                 10 * percent_m);
+        return;
+    }
+    size_t used = offset_text(&frame->calibration, drift->offset, drift->offset_deviation, ret_text, size);
+    if (used < size)
+        used += (size_t)snprintf(ret_text + used, size - used, "; at the sides ");
+    if (used < size)
+        offset_text(&frame->calibration, drift->side, drift->side_deviation, ret_text + used, size - used);
 }
 
 bool plx_motion_rates(const struct plx_motion_info *motion, double *ret_speed_mps, double *ret_turn_radps)

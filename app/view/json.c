@@ -133,6 +133,7 @@ cJSON *plx_json_correction(const struct plx_correction *correction)
     cJSON_AddItemToObject(item, "bend_rad", plx_json_number((double)correction->bend_rad, 7));
     cJSON_AddItemToObject(item, "scale", plx_json_number((double)correction->scale, 7));
     cJSON_AddItemToObject(item, "columns_px", plx_json_number((double)correction->columns, 3));
+    cJSON_AddItemToObject(item, "curve_px", plx_json_number((double)correction->curve, 3));
     return item;
 }
 
@@ -174,6 +175,10 @@ cJSON *plx_json_drift(const struct plx_drift_info *drift)
         {"worst_rows_px", drift->worst_rows, 3},
         {"offset_px", drift->offset, 3},
         {"offset_deviation_px", drift->offset_deviation, 3},
+        {"curve_px", drift->curve, 3},
+        {"curve_deviation_px", drift->curve_deviation, 3},
+        {"side_px", drift->side, 3},
+        {"side_deviation_px", drift->side_deviation, 3},
     };
     if (drift->matches == 0 && drift->offset_deviation <= 0)
         return cJSON_CreateNull();

@@ -144,10 +144,14 @@ static void print_drift(struct writer *out, const struct plx_drift_info *drift)
                      (double)drift->scale);
     }
     if (drift->offset_deviation > 0) {
-        print_metric(out, "parallax_drift_offset_pixels", "All disparities are so much too small, by the motion.",
+        print_metric(out, "parallax_drift_offset_pixels", "Error of disparities in the middle of the picture, by the motion.",
                      (double)drift->offset);
         print_metric(out, "parallax_drift_offset_deviation_pixels", "Standard deviation of that offset.",
                      (double)drift->offset_deviation);
+        print_metric(out, "parallax_drift_side_pixels", "Error of disparities at the sides of the picture, by the motion.",
+                     (double)drift->side);
+        print_metric(out, "parallax_drift_side_deviation_pixels", "Standard deviation of that error at the sides.",
+                     (double)drift->side_deviation);
     }
 }
 

@@ -20,7 +20,16 @@
 #define MOST_SCALE 0.01
 #define LEAST_COLUMNS_PX 0.1
 #define MOST_COLUMNS_PX 4.0
+#define REFINES 1.0 /* standard deviations: the memory of steps was not full when the correction in force was made */
+#define PLACES 3    /* where columns are judged, as shares of x^2 at the side of the picture: */
 #define NUMBERS PLX_CORRECTION_ROW_NUMBERS
+
+static const double places[PLACES] = {0, 0.4, 1};
+
+static bool are_plausible_columns(const struct plx_disparity_error *error)
+{
+    return fabs(error->offset) <= MOST_COLUMNS_PX && fabs(error->curve) <= MOST_COLUMNS_PX;
+}
 
 bool plx_correction_is_plausible(const struct plx_correction *correction)
 {
@@ -31,7 +40,8 @@ bool plx_correction_is_plausible(const struct plx_correction *correction)
     for (int i = 0; i < NUMBERS; i++)
         if (!(fabs(numbers[i]) <= most[i]))
             return false;
-    return fabs((double)correction->columns) <= MOST_COLUMNS_PX;
+    const struct plx_disparity_error error = plx_correction_columns(correction);
+    return are_plausible_columns(&error);
 }
 
 static bool is_plausible(const struct plx_correction *in_force, const struct plx_correction *number)
@@ -150,20 +160,44 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
     return PLX_CORRECTION_HOLDS;
 }
 
-enum plx_correction_verdict plx_correction_of_columns(const struct plx_offset_pair *measured,
-                                                      const struct plx_correction *in_force, float *ret_columns)
+void plx_column_drift_measure(const struct plx_steps *steps, struct plx_column_drift *ret)
 {
-    const double *offset = measured->offset, *deviation = measured->deviation;
+    *ret = (struct plx_column_drift){.is_full = steps->count == PLX_STEPS};
+    for (int part = 0; part < PLX_STEPS_PARTS; part++)
+        plx_disparity_error_estimate(steps, (enum plx_steps_part)part, &ret->part[part]);
+}
 
-    if (!(deviation[0] > 0 && deviation[1] > 0))
+/* What ERROR leaves of an estimate at X2. */
+static double left_at(const struct plx_disparity_estimate *estimate, const struct plx_disparity_error *error, double x2)
+{
+    return plx_disparity_error_at(&estimate->error, x2) - plx_disparity_error_at(error, x2);
+}
+
+enum plx_correction_verdict plx_correction_of_columns(const struct plx_column_drift *drift,
+                                                      const struct plx_disparity_error *in_force, bool refines, double side,
+                                                      struct plx_disparity_error *ret_change)
+{
+    const struct plx_disparity_estimate *all = &drift->part[PLX_STEPS_ALL], *older = &drift->part[PLX_STEPS_OLDER],
+                                        *newer = &drift->part[PLX_STEPS_NEWER];
+    const double deviations = refines && drift->is_full ? REFINES : SIGNIFICANT;
+    bool is_significant = false;
+
+    if (all->steps == 0 || older->steps == 0 || newer->steps == 0)
         return PLX_CORRECTION_UNKNOWN;
-    for (int i = 0; i < 2; i++)
-        if (fabs(offset[i]) < fmax(LEAST_COLUMNS_PX, SIGNIFICANT * deviation[i]))
-            return PLX_CORRECTION_INSIGNIFICANT;
-    if (fabs(offset[0] - offset[1]) > SIGNIFICANT * hypot(deviation[0], deviation[1]))
-        return PLX_CORRECTION_UNSTEADY;
-    if (fabs((double)in_force->columns + offset[1]) > MOST_COLUMNS_PX)
+    for (int i = 0; i < PLACES; i++) {
+        const double x2 = places[i] * side, deviation = sqrt(plx_disparity_variance_at(all, x2));
+        is_significant |= fabs(left_at(all, in_force, x2)) >= fmax(LEAST_COLUMNS_PX, deviations * deviation);
+    }
+    if (!is_significant)
+        return PLX_CORRECTION_INSIGNIFICANT;
+    for (int i = 0; i < PLACES; i++) {
+        const double x2 = places[i] * side, difference = left_at(older, &newer->error, x2);
+        const double variance = plx_disparity_variance_at(older, x2) + plx_disparity_variance_at(newer, x2);
+        if (fabs(difference) > SIGNIFICANT * sqrt(variance))
+            return PLX_CORRECTION_UNSTEADY;
+    }
+    if (!are_plausible_columns(&all->error))
         return PLX_CORRECTION_IMPLAUSIBLE;
-    *ret_columns = (float)offset[1];
+    *ret_change = (struct plx_disparity_error){left_at(all, in_force, 0), all->error.curve - in_force->curve};
     return PLX_CORRECTION_HOLDS;
 }

@@ -3,12 +3,14 @@
  * Whether what the pictures show of a calibration's error may correct it. Rows correct rows: the four numbers must be
  * significant, plausible, the same in each quarter of at least 20 s, and better where they were not fitted and in each quarter
  * of the picture. Movements of pictures that were not taken at the same time look like an error, but not so long in one
- * direction. They say nothing about columns: those need the offset that the motion shows, twice.
+ * direction. They say nothing about columns: those need the error of disparities that the motion shows, in both halves of its
+ * steps.
  */
 #ifndef PLX_CORE_DRIFT_CORRECTION_H
 #define PLX_CORE_DRIFT_CORRECTION_H
 
 #include "core/drift/rows.h"
+#include "core/motion/disparity_error.h"
 
 enum plx_correction_verdict {
     PLX_CORRECTION_HOLDS,
@@ -21,6 +23,12 @@ enum plx_correction_verdict {
     PLX_CORRECTION_IMPLAUSIBLE    /* larger than any drift: calibrate again with a board */
 };
 
+/* What CORRECTION corrects of the error of disparities. */
+static inline struct plx_disparity_error plx_correction_columns(const struct plx_correction *correction)
+{
+    return (struct plx_disparity_error){(double)correction->columns, (double)correction->curve};
+}
+
 /* False if a number is larger than any drift: no estimate makes such a correction, so none comes from a file either. */
 bool plx_correction_is_plausible(const struct plx_correction *correction);
 
@@ -30,13 +38,19 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
                                                    const struct plx_calibration_info *calibration, int width, int height,
                                                    struct plx_correction *ret_number);
 
-/* Two measurements of the offset of disparities, px, with 25 frames of motion between them. */
-struct plx_offset_pair {
-    double offset[2], deviation[2]; /* older, newer; deviation 0: not measured */
+/* Estimates of the error of disparities from the older half, the newer half and all of the steps; steps 0: not measured. */
+struct plx_column_drift {
+    struct plx_disparity_estimate part[PLX_STEPS_PARTS];
+    bool is_full; /* the newest PLX_STEPS steps were there */
 };
 
-/* The verdict on correcting the columns; *ret_columns is set where it holds. */
-enum plx_correction_verdict plx_correction_of_columns(const struct plx_offset_pair *measured,
-                                                      const struct plx_correction *in_force, float *ret_columns);
+/* Measures RET by STEPS, of which PLX_STEPS_ALL is all unknown if they say too little. Takes milliseconds. */
+void plx_column_drift_measure(const struct plx_steps *steps, struct plx_column_drift *ret);
+
+/* The verdict on correcting disparities by what IN_FORCE leaves of their error. REFINES: a correction from few steps is in
+ * force, which more steps may refine. SIDE: x^2 at the side of the picture. *ret_change is set where it holds. */
+enum plx_correction_verdict plx_correction_of_columns(const struct plx_column_drift *drift,
+                                                      const struct plx_disparity_error *in_force, bool refines, double side,
+                                                      struct plx_disparity_error *ret_change);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "core/base/clock.h"
 #include "core/drift/matches.h"
+#include "core/drift/offset.h"
 
 #define EACH 32 /* matches, or frames, between two jobs */
 #define LEAST_MATCHES 64
@@ -21,14 +22,19 @@
 #define KNOCK_PX 0.15                    /* more rows than before */
 #define TAKEN_BACK 0.5                   /* so much of a correction, by the next one, takes it back */
 #define MOST_TAKEN_BACK 2                /* then the learner gives up */
-#define OFFSET_FRAMES 25                 /* of motion between two measurements of the offset */
+#define EACH_STEPS 8                     /* between two estimates of the columns, which take some 5 ms, */
+#define EACH_NS (500 * PLX_NS_PER_MS)    /* and of time */
+#define MOST_ROWS_PX 2.0                 /* wrong by more, rows bend disparities */
 
 enum phase { IDLE, ASKED, DONE };
 
 /* What the thread gets, and what it makes of it. */
 struct job {
     struct plx_row_drift drift;
-    struct plx_offset_pair offset;
+    bool has_steps; /* else the columns are not estimated anew */
+    struct plx_steps steps;
+    struct plx_column_drift columns;
+    struct plx_disparity_error used;
     struct plx_correction_info state; /* of the thread: ahead of the frames by what they have not taken yet */
     bool forget;                      /* the cameras were knocked: only the newest matches count */
     bool changed;                     /* another correction in force; the map is made */
@@ -45,11 +51,14 @@ struct plx_learner {
 
     /* of the thread of the frames */
     struct plx_row_drift drift;
-    struct plx_offset_pair offset;
+    struct plx_disparity_estimate columns; /* of the calibration as in its file */
+    struct plx_disparity_error used;       /* what holds of it; motion uses it whatever is in force */
     struct plx_correction_info state;
     uint32_t place;
     int64_t look_ns, capture_ns; /* when places are due again; of the newest frame with places */
-    int frames, offset_frames, job_frames, since;
+    int64_t steps_ns;            /* when columns may be estimated again */
+    int steps_added;             /* of the last estimate of columns */
+    int frames, job_frames, since;
     bool gave_up;
 
     /* of the other thread while a job is ASKED, else of the thread of the frames */
@@ -58,6 +67,8 @@ struct plx_learner {
     bool hold;
     struct plx_correction change; /* what the last correction of the rows has changed */
     int taken_back;               /* how often a correction undid half or more of the one before */
+    double side;                  /* x^2 at the farther side of the right picture */
+    bool refines;                 /* the correction of the columns in force is from few steps, or from wrong rows */
 
     _Atomic int phase; /* enum phase. ASKED is stored with release order after the job, and DONE after its result; each side
                           loads with acquire order before it reads the other's part */
@@ -69,8 +80,8 @@ struct plx_learner {
 /* The newest matches say something else than the estimate, which most others made. */
 static bool was_knocked(const struct plx_row_drift *drift)
 {
-    const struct plx_correction number = {drift->info.pitch_rad, drift->info.roll_rad, drift->info.bend_rad, drift->info.scale,
-                                          0};
+    const struct plx_correction number = {
+        drift->info.pitch_rad, drift->info.roll_rad, drift->info.bend_rad, drift->info.scale, 0, 0};
     int count;
 
     if (drift->count < 4 * PLX_ROWS_NEWEST_COUNT || drift->info.matches == 0)
@@ -78,13 +89,27 @@ static bool was_knocked(const struct plx_row_drift *drift)
     return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.rows_left + KNOCK_PX;
 }
 
+/* What ESTIMATE says of the columns, less what APPLIED corrects, into RET. */
+static void tell_columns(const struct plx_learner *learner, const struct plx_disparity_estimate *estimate,
+                         const struct plx_correction *applied, struct plx_drift_info *ret)
+{
+    ret->offset = ret->curve = ret->side = ret->offset_deviation = ret->curve_deviation = ret->side_deviation = 0;
+    if (estimate->steps == 0)
+        return;
+    ret->offset = (float)estimate->error.offset - applied->columns;
+    ret->curve = (float)estimate->error.curve - applied->curve;
+    ret->side = ret->offset + (float)learner->side * ret->curve;
+    ret->offset_deviation = (float)sqrt(estimate->covariance[0][0]);
+    ret->curve_deviation = (float)sqrt(estimate->covariance[1][1]);
+    ret->side_deviation = (float)sqrt(plx_disparity_variance_at(estimate, learner->side));
+}
+
 static void keep(struct plx_learner *learner, const struct plx_correction *after, bool applied)
 {
     struct job *job = &learner->job;
     const struct plx_correction_store *store = &learner->store;
     struct plx_drift_info drift = job->drift.info;
-    drift.offset = (float)job->offset.offset[1];
-    drift.offset_deviation = (float)job->offset.deviation[1];
+    tell_columns(learner, &job->columns.part[PLX_STEPS_ALL], &job->state.applied, &drift);
     struct plx_correction_evidence evidence = {.applied = applied,
                                                .gave_up = job->gave_up,
                                                .before = job->state.applied,
@@ -96,7 +121,6 @@ static void keep(struct plx_learner *learner, const struct plx_correction *after
     const uint32_t last = job->state.number > job->state.proposed_number ? job->state.number : job->state.proposed_number;
     const uint32_t number = store->keep ? store->keep(store->context, &evidence) : last + 1;
 
-    job->since = 0;
     if (evidence.applied) {
         job->state.number = number;
         job->state.applied = *after;
@@ -113,7 +137,7 @@ static bool is_news(const struct plx_correction_info *state, const struct plx_co
     const struct plx_correction change = plx_correction_add(after, &state->proposed, -1);
     const double rows = fabs((double)change.pitch_rad) + fabs((double)change.roll_rad) + fabs((double)change.bend_rad) / 2 +
                         fabs((double)change.scale);
-    return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.columns) > 0.1;
+    return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.columns) > 0.1 || fabs((double)change.curve) > 0.3;
 }
 
 /* Corrects the rows by CHANGE. One that is taken back, twice, was no drift. */
@@ -130,17 +154,37 @@ static void correct_rows(struct plx_learner *learner, const struct plx_correctio
     learner->taken_back += square > 0 && along <= -TAKEN_BACK * square;
     learner->job.gave_up = learner->taken_back >= MOST_TAKEN_BACK;
     learner->change = *change;
+    learner->refines = true; /* wrong rows had bent the columns */
     keep(learner, after, true);
 }
 
-/* Applies or proposes what the estimate carries. */
+/* What the steps say of the columns: what motion uses from now on, and whether the correction in force is to be changed, by
+ * *ret_change. */
+static bool judge_columns(struct plx_learner *learner, struct plx_correction *ret_change)
+{
+    struct job *job = &learner->job;
+    const struct plx_disparity_error in_force = plx_correction_columns(&job->state.applied);
+    struct plx_disparity_error change;
+
+    if (!job->has_steps)
+        return false;
+    if (plx_correction_of_columns(&job->columns, &job->used, true, learner->side, &change) == PLX_CORRECTION_HOLDS)
+        job->used = job->columns.part[PLX_STEPS_ALL].error;
+    if (plx_correction_of_columns(&job->columns, &in_force, learner->refines, learner->side, &change) != PLX_CORRECTION_HOLDS)
+        return false;
+    ret_change->columns = (float)change.offset;
+    ret_change->curve = (float)change.curve;
+    return true;
+}
+
+/* Applies or proposes what the estimates carry. */
 static void judge(struct plx_learner *learner)
 {
     struct job *job = &learner->job;
     const enum plx_correction_mode mode = learner->hold || job->gave_up ? PLX_CORRECTION_PROPOSE : learner->mode;
     const struct plx_stereo_calibration *calibration = &learner->calibration;
     const bool first = job->state.number == 0 && job->state.proposed_number == 0;
-    const bool fresh = first || job->since >= PLX_ROW_MATCHES / 2; /* the matches; columns count frames of motion */
+    const bool fresh = first || job->since >= PLX_ROW_MATCHES / 2; /* the matches; columns count steps */
     struct plx_correction rows = {0}, columns = {0};
 
     const enum plx_correction_verdict of_rows = plx_correction_of_rows(
@@ -148,19 +192,23 @@ static void judge(struct plx_learner *learner)
     const bool row = fresh && of_rows == PLX_CORRECTION_HOLDS;
     if (!row)
         rows = (struct plx_correction){0};
-    /* Wrong rows bend the offset: as long as nobody knows whether they are right, it waits. */
-    const bool rows_known = !fresh || of_rows == PLX_CORRECTION_HOLDS || of_rows == PLX_CORRECTION_INSIGNIFICANT;
-    const bool column =
-        rows_known && plx_correction_of_columns(&job->offset, &job->state.applied, &columns.columns) == PLX_CORRECTION_HOLDS;
+    /* Rows that are far off bend disparities: as long as nobody knows them, columns wait. */
+    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)job->drift.info.worst_rows < MOST_ROWS_PX;
+    const bool column = straight && judge_columns(learner, &columns);
     const struct plx_correction with_rows = plx_correction_add(&job->state.applied, &rows, 1);
     if (row && mode >= PLX_CORRECTION_ROWS)
         correct_rows(learner, &rows, &with_rows);
     const struct plx_correction with_both = plx_correction_add(&with_rows, &columns, 1);
-    if (column && mode == PLX_CORRECTION_ALL)
+    if (column && mode == PLX_CORRECTION_ALL) {
         keep(learner, &with_both, true);
+        learner->refines = !job->columns.is_full;
+    }
     const bool waits = (row && mode < PLX_CORRECTION_ROWS) || (column && mode < PLX_CORRECTION_ALL);
-    if (waits && is_news(&job->state, &with_both))
+    const bool proposes = waits && is_news(&job->state, &with_both);
+    if (proposes)
         keep(learner, &with_both, false);
+    if (row && (proposes || mode >= PLX_CORRECTION_ROWS))
+        job->since = 0;
 }
 
 /* Takes over what the store wants. True if that is another correction. */
@@ -191,6 +239,8 @@ static void work(struct plx_learner *learner)
     struct job *job = &learner->job;
 
     job->forget = false;
+    if (job->has_steps)
+        plx_column_drift_measure(&job->steps, &job->columns);
     job->changed = obey(learner);
     if (!job->changed && job->drift.count >= LEAST_MATCHES) { /* else the matches are of the correction before */
         plx_row_drift_estimate(&job->drift);
@@ -254,6 +304,7 @@ int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_ca
     learner->calibration = *calibration;
     plx_calibration_info(calibration, &learner->info);
     plx_row_drift_init(&learner->drift, learner->info.fy);
+    learner->side = plx_side_square(&learner->info, calibration->rectified_width);
     learner->map = (struct plx_remap){.width = calibration->rectified_width, .height = calibration->rectified_height};
     const size_t bytes = (size_t)learner->map.width * (size_t)learner->map.height * sizeof *learner->map.entry;
     learner->map.entry = malloc(bytes);
@@ -309,22 +360,17 @@ int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t
     return places;
 }
 
-/* Every so many frames of motion the newest measurement of the offset takes the place of the last one. */
-static void add_offset(struct plx_learner *learner, double offset, double deviation)
+/* Whether the columns are due for an estimate. */
+static bool has_steps(const struct plx_learner *learner, const struct plx_steps *steps)
 {
-    struct plx_offset_pair *pair = &learner->offset;
-
-    if (!(deviation > 0) || ++learner->offset_frames < OFFSET_FRAMES)
-        return;
-    pair->offset[0] = pair->offset[1];
-    pair->deviation[0] = pair->deviation[1];
-    pair->offset[1] = offset;
-    pair->deviation[1] = deviation;
-    learner->offset_frames = 0;
+    return steps && steps->count >= PLX_STEPS_LEAST && steps->added - learner->steps_added >= EACH_STEPS &&
+           learner->capture_ns >= learner->steps_ns;
 }
 
-void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, double offset, double deviation)
+void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, const struct plx_steps *steps)
 {
+    const bool columns = has_steps(learner, steps);
+
     for (int i = 0; i < count; i++) {
         struct plx_row_match dated = match[i];
         dated.capture_ns = learner->capture_ns;
@@ -332,13 +378,18 @@ void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *ma
     }
     learner->since += count;
     learner->frames++;
-    add_offset(learner, offset, deviation);
     if (atomic_load_explicit(&learner->phase, memory_order_acquire) != IDLE ||
-        (learner->drift.unsolved < EACH && learner->frames < EACH))
+        (learner->drift.unsolved < EACH && learner->frames < EACH && !columns))
         return;
     learner->frames = learner->job_frames = learner->drift.unsolved = 0;
     learner->job.drift = learner->drift;
-    learner->job.offset = learner->offset;
+    learner->job.has_steps = columns;
+    if (columns) {
+        learner->job.steps = *steps;
+        learner->steps_added = steps->added;
+        learner->steps_ns = learner->capture_ns + EACH_NS;
+    }
+    learner->job.used = learner->used;
     learner->job.state = learner->state;
     learner->job.since = learner->since;
     learner->job.gave_up = learner->gave_up;
@@ -349,6 +400,13 @@ void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *ma
 const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner)
 {
     return &learner->drift.info;
+}
+
+void plx_learner_columns(const struct plx_learner *learner, struct plx_disparity_error *ret_used,
+                         struct plx_disparity_error *ret_estimated)
+{
+    *ret_used = learner->used;
+    *ret_estimated = learner->columns.error;
 }
 
 const struct plx_correction_info *plx_learner_correction(const struct plx_learner *learner)
@@ -369,9 +427,13 @@ static void adopt(struct plx_learner *learner)
     if (job->changed) {
         const struct plx_correction change = plx_correction_add(&job->state.applied, &learner->state.applied, -1);
         plx_row_drift_correct(&learner->drift, &change);
-        memset(&learner->offset, 0, sizeof learner->offset); /* wrong rows had bent it */
     }
     learner->state = job->state;
+    if (job->has_steps) {
+        learner->columns = job->columns.part[PLX_STEPS_ALL];
+        learner->used = job->used;
+    }
+    tell_columns(learner, &learner->columns, &learner->state.applied, &learner->drift.info);
     learner->gave_up = job->gave_up;
 }
 

@@ -77,9 +77,13 @@ const struct plx_remap *plx_learner_continue(struct plx_learner *learner, const 
 /* How many places of this frame to look at, for struct plx_row_matches_find, and from which one on. */
 int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t *ret_place);
 
-/* Adds the COUNT matches of a frame, and the offset of disparities that the motion shows (DEVIATION 0: none). */
-void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, double offset,
-                     double deviation);
+/* Adds the COUNT matches of a frame. STEPS: of the motion up to this frame, which are read only now; NULL: none. */
+void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, const struct plx_steps *steps);
+
+/* The error of disparities of the calibration as in its file: what of it is sure enough for ego-motion to use, which the mode
+ * does not ask, and the last estimate. 0: not known. */
+void plx_learner_columns(const struct plx_learner *learner, struct plx_disparity_error *ret_used,
+                         struct plx_disparity_error *ret_estimated);
 
 /* The last estimate, less what was corrected since. */
 const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner);

@@ -150,7 +150,7 @@ int plx_row_matches_find(const struct plx_image *left, const struct plx_image *r
                          int min_disparity, const struct plx_calibration_info *calibration, uint32_t place, int places,
                          const struct plx_drift_info *expected, struct plx_row_match ret[PLX_PLACES_MOST])
 {
-    const struct plx_correction rows = {expected->pitch_rad, expected->roll_rad, expected->bend_rad, expected->scale, 0};
+    const struct plx_correction rows = {expected->pitch_rad, expected->roll_rad, expected->bend_rad, expected->scale, 0, 0};
     const struct pair pair = {disparity, min_disparity, calibration, rows, view(left), *right};
     int count = 0;
 

@@ -221,9 +221,9 @@ bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part
     if (!fit(drift, part, number, deviation))
         return false;
     *ret_number =
-        (struct plx_correction){(float)number[PITCH], (float)number[ROLL], (float)number[BEND], (float)number[SCALE], 0};
-    *ret_deviation = (struct plx_correction){(float)deviation[PITCH], (float)deviation[ROLL], (float)deviation[BEND],
-                                             (float)deviation[SCALE], 0};
+        (struct plx_correction){(float)number[PITCH], (float)number[ROLL], (float)number[BEND], (float)number[SCALE], 0, 0};
+    *ret_deviation = (struct plx_correction){
+        (float)deviation[PITCH], (float)deviation[ROLL], (float)deviation[BEND], (float)deviation[SCALE], 0, 0};
     return true;
 }
 

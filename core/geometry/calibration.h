@@ -107,11 +107,18 @@ static inline void plx_correction_row_numbers(const struct plx_correction *corre
     ret[3] = (double)correction->scale;
 }
 
+/* True if A and B correct rows alike. */
+static inline bool plx_correction_same_rows(const struct plx_correction *a, const struct plx_correction *b)
+{
+    return a->pitch_rad == b->pitch_rad && a->roll_rad == b->roll_rad && a->bend_rad == b->bend_rad && a->scale == b->scale;
+}
+
 /* Beside recorded pictures: the correction that they show, from which on a replay corrects nothing. */
 #define PLX_CORRECTED "corrected"
-#define PLX_CORRECTED_TEXT 160
+#define PLX_CORRECTED_TEXT 192
 
-/* Number and numbers of the correction in force, for people: "2 pitch 0.001 roll 0 bend 0 rad scale 0 columns 0.1 px" */
+/* Number and numbers of the correction in force, for people: "2 pitch 0.001 roll 0 bend 0 rad scale 0 columns 0.1 px
+ * curve 0 px" */
 void plx_corrected_text(const struct plx_correction_info *corrections, char ret[PLX_CORRECTED_TEXT]);
 
 /* A + FACTOR B, number by number: corrections are small enough to add. */

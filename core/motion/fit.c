@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/motion/residual.h"
 #include "core/motion/solve.h"
 
-#define SIGMA_FLOW 0.25      /* standard deviation of a tracked pixel, each axis, pixels */
-#define SIGMA_DISPARITY 0.35 /* standard deviation of a disparity, pixels */
-#define CAUCHY 4             /* a squared error of this many variances counts half */
-#define GATE 12              /* variances: a point with a larger squared error is no inlier */
-#define FINAL_GATE 24        /* variances: a point with a larger one has no weight in the final steps */
-#define MIN_DEPTH_M 1e-2     /* nearer points count as behind the camera */
+#define GATE 12       /* variances: a point with a larger squared error is no inlier */
+#define FINAL_GATE 24 /* variances: a point with a larger one has no weight in the final steps */
 #define HYPOTHESES 60
 #define HYPOTHESIS_STEPS 6
 #define MAX_SCORED 256  /* points that score a hypothesis */
@@ -29,16 +26,19 @@ struct normal {
     double spread[36]; /* sum of b b' of the points, each with its weight; lower triangle */
 };
 
-/* The error of one point at a pose. */
-struct residual {
-    double r[3];      /* measured minus predicted: u, v, disparity, pixels */
-    double moved[3];  /* the point in axes of the frame now */
-    double across[3]; /* d predicted / d disparity in the key frame, whose error moves the prediction */
-    double error;     /* squared, in variances */
-    double shrink;    /* of the inverse covariance W - shrink (W across) (W across)' (Sherman and Morrison 1950) */
-};
-
-static const double variance[3] = {SIGMA_FLOW * SIGMA_FLOW, SIGMA_FLOW *SIGMA_FLOW, SIGMA_DISPARITY *SIGMA_DISPARITY};
+/* Adds POINT with its RESIDUAL and WEIGHT to the normal equations. */
+static void add_point(const struct plx_fit_camera *camera, const struct plx_fit_point *point,
+                      const struct plx_residual *residual, double weight, struct normal *normal)
+{
+    double j[3 * 6], b[6];
+    plx_residual_jacobian(camera, residual->moved, 6, j);
+    plx_residual_add(point, residual, j, 6, weight, normal->a, b);
+    for (int i = 0; i < 6; i++) {
+        normal->b[i] += b[i];
+        for (int l = 0; l <= i; l++)
+            normal->spread[6 * i + l] += b[i] * b[l];
+    }
+}
 
 void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3])
 {
@@ -50,89 +50,11 @@ void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, 
 
 bool plx_fit_project(const struct plx_fit_camera *camera, const double point[3], double ret_pixel[2])
 {
-    if (!(point[2] > MIN_DEPTH_M))
+    if (!(point[2] > PLX_RESIDUAL_MIN_DEPTH_M))
         return false;
     ret_pixel[0] = camera->fx * point[0] / point[2] + camera->cx;
     ret_pixel[1] = camera->fy * point[1] / point[2] + camera->cy;
     return true;
-}
-
-/* How many of u, v and disparity were measured. Their weights W are the inverse variances. */
-static int parts_of(const struct plx_fit_point *point)
-{
-    return point->has_disparity ? 3 : 2;
-}
-
-/* False if the point would be behind the camera. */
-static bool residual_at(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const struct plx_pose *pose,
-                        struct residual *ret)
-{
-    plx_pose_apply(pose, point->at, ret->moved);
-    const double *m = ret->moved;
-    if (!(m[2] > MIN_DEPTH_M))
-        return false;
-    const double inverse = 1 / m[2], x = m[0] * inverse, y = m[1] * inverse;
-    const double disparity = camera->fx * camera->baseline_m * inverse;
-    ret->r[0] = point->seen[0] - (camera->fx * x + camera->cx);
-    ret->r[1] = point->seen[1] - (camera->fy * y + camera->cy);
-    ret->r[2] = point->seen[2] - disparity;
-    /* a larger disparity brings the point nearer to the key frame's camera, along its ray */
-    const double scale = -inverse / point->disparity, *t = pose->translation;
-    const double dx = (m[0] - t[0]) * scale, dy = (m[1] - t[1]) * scale, dz = (m[2] - t[2]) * scale;
-    ret->across[0] = camera->fx * (dx - x * dz);
-    ret->across[1] = camera->fy * (dy - y * dz);
-    ret->across[2] = -disparity * dz;
-
-    double rr = 0, rg = 0, gg = 0;
-    for (int i = 0; i < parts_of(point); i++) {
-        const double w = 1 / variance[i];
-        rr += w * ret->r[i] * ret->r[i];
-        rg += w * ret->r[i] * ret->across[i];
-        gg += w * ret->across[i] * ret->across[i];
-    }
-    ret->shrink = 1 / (1 / variance[2] + gg);
-    ret->error = rr - ret->shrink * rg * rg;
-    return true;
-}
-
-/* d (u, v, disparity) / d (translation, rotation) of the point. */
-static void jacobian(const struct plx_fit_camera *camera, const double p[3], double ret[3][6])
-{
-    const double inverse = 1 / p[2], x = p[0] * inverse, y = p[1] * inverse;
-    const double fx = camera->fx, fy = camera->fy, d = fx * camera->baseline_m * inverse;
-    const double rows[3][6] = {{fx * inverse, 0, -fx * x * inverse, -fx * x * y, fx * (1 + x * x), -fx * y},
-                               {0, fy * inverse, -fy * y * inverse, -fy * (1 + y * y), fy * x * y, fy * x},
-                               {0, 0, -d * inverse, -d * y, d * x, 0}};
-    memcpy(ret, rows, sizeof rows);
-}
-
-/* Adds POINT with its RESIDUAL and WEIGHT to the normal equations. */
-static void add_point(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const struct residual *residual,
-                      double weight, struct normal *normal)
-{
-    const int parts = parts_of(point);
-    double j[3][6], along[6] = {0}, b[6] = {0}, rg = 0;
-    jacobian(camera, residual->moved, j);
-    for (int k = 0; k < parts; k++) {
-        const double w = 1 / variance[k], wg = w * residual->across[k];
-        rg += wg * residual->r[k];
-        for (int i = 0; i < 6; i++) {
-            const double wj = w * j[k][i];
-            along[i] += wg * j[k][i];
-            b[i] += wj * residual->r[k];
-            for (int l = 0; l <= i; l++)
-                normal->a[6 * i + l] += weight * wj * j[k][l];
-        }
-    }
-    for (int i = 0; i < 6; i++) {
-        const double s = weight * residual->shrink * along[i];
-        b[i] = weight * (b[i] - residual->shrink * along[i] * rg);
-        normal->b[i] += b[i];
-        for (int l = 0; l <= i; l++) {
-            normal->a[6 * i + l] -= s * along[l];
-            normal->spread[6 * i + l] += b[i] * b[l];
-        }
-    }
 }
 
 /* One Gauss-Newton step on the three points of SAMPLE. False if they do not determine it, or if one is behind the camera. */
@@ -142,8 +64,8 @@ static bool step_on_sample(const struct plx_fit_camera *camera, const struct plx
     struct normal normal = {.b = {0}};
     double lower[36], move[6];
     for (int i = 0; i < 3; i++) {
-        struct residual residual;
-        if (!residual_at(camera, &point[sample[i]], pose, &residual))
+        struct plx_residual residual;
+        if (!plx_residual_at(camera, &point[sample[i]], pose, &residual))
             return false;
         add_point(camera, &point[sample[i]], &residual, 1, &normal);
     }
@@ -160,8 +82,8 @@ static int count_inliers(const struct plx_fit_camera *camera, const struct plx_f
 {
     int inliers = 0;
     for (int i = 0; i < count; i += stride) {
-        struct residual residual;
-        inliers += residual_at(camera, &point[i], pose, &residual) && residual.error < GATE;
+        struct plx_residual residual;
+        inliers += plx_residual_at(camera, &point[i], pose, &residual) && residual.error < GATE;
     }
     return inliers;
 }
@@ -212,9 +134,9 @@ static void add_all(const struct plx_fit_camera *camera, const struct plx_fit_po
 {
     *ret_normal = (struct normal){.b = {0}};
     for (int i = 0; i < count; i++) {
-        struct residual residual;
-        if (residual_at(camera, &point[i], pose, &residual) && residual.error < FINAL_GATE)
-            add_point(camera, &point[i], &residual, 1 / (1 + residual.error / CAUCHY), ret_normal);
+        struct plx_residual residual;
+        if (plx_residual_at(camera, &point[i], pose, &residual) && residual.error < FINAL_GATE)
+            add_point(camera, &point[i], &residual, 1 / (1 + residual.error / PLX_RESIDUAL_CAUCHY), ret_normal);
     }
 }
 
@@ -224,7 +146,7 @@ static bool spread_covariance(const struct normal *normal, double ret_covariance
 {
     double h[36], lower[36], half[36];
     for (int i = 0; i < 36; i++)
-        h[i] = normal->a[i] - 2.0 / CAUCHY * normal->spread[i];
+        h[i] = normal->a[i] - 2.0 / PLX_RESIDUAL_CAUCHY * normal->spread[i];
     if (!plx_solve_decompose(h, lower))
         return false;
     for (int i = 0; i < 6; i++) { /* rows of SPREAD H^-1 */
@@ -242,40 +164,53 @@ static bool spread_covariance(const struct normal *normal, double ret_covariance
     return true;
 }
 
-/* A' M B of two errors of POINT, with the weights M of its RESIDUAL. */
-static double inner(const struct plx_fit_point *point, const struct residual *residual, const double a[3], const double b[3])
+/* E' M E of an error E of POINT, with the weights M of its RESIDUAL. */
+static double square(const struct plx_fit_point *point, const struct plx_residual *residual, const double e[3])
 {
-    double ab = 0, ag = 0, bg = 0;
-    for (int i = 0; i < parts_of(point); i++) {
-        const double w = 1 / variance[i];
-        ab += w * a[i] * b[i];
-        ag += w * a[i] * residual->across[i];
-        bg += w * b[i] * residual->across[i];
+    double ee = 0, eg = 0;
+    for (int i = 0; i < plx_residual_parts(point); i++) {
+        const double w = 1 / plx_residual_variance[i];
+        ee += w * e[i] * e[i];
+        eg += w * e[i] * residual->across[i];
     }
-    return ab - residual->shrink * ag * bg;
+    return ee - residual->shrink * eg * eg;
+}
+
+/* What each shared error makes of the residual of POINT, px. */
+static void shared_errors(const struct plx_fit_camera *camera, const struct plx_fit_point *point,
+                          const struct plx_residual *residual, double ret[PLX_FIT_SHARED][3])
+{
+    const double *across = residual->across, *seen = point->seen, *at = point->at;
+    const double was = plx_fit_right_square(camera, camera->fx * at[0] / at[2] + camera->cx, point->disparity);
+    const double is = point->has_disparity ? plx_fit_right_square(camera, seen[0], seen[2]) : 0;
+    const double errors[PLX_FIT_SHARED][3] = {
+        [PLX_FIT_DISPARITY] = {across[0], across[1], across[2] - 1},
+        [PLX_FIT_CURVE] = {was * across[0], was * across[1], was * across[2] - is},
+        [PLX_FIT_COLUMN] = {1, 0, 0},
+        [PLX_FIT_ROW] = {0, 1, 0},
+        [PLX_FIT_TURN] = {(camera->cy - seen[1]) / camera->fy, (seen[0] - camera->cx) / camera->fx, 0},
+    };
+    memcpy(ret, errors, sizeof errors);
 }
 
 /* How much the pose at the minimum moves if all points share an error: one more step, on what that error makes of the
- * residuals. And what the points say of the offset of disparities, less what the pose takes up. LOWER: of the normal equations.
- */
+ * residuals. And how well the points would show an offset of disparities, less what the pose takes up. LOWER: of the normal
+ * equations. */
 static void find_shared(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
                         const double lower[36], struct plx_fit *fit)
 {
     struct normal normal[PLX_FIT_SHARED] = {{.b = {0}}};
 
     for (int i = 0; i < count; i++) {
-        struct residual residual;
-        if (!residual_at(camera, &point[i], &fit->pose, &residual) || residual.error >= FINAL_GATE)
+        struct plx_residual residual;
+        double error[PLX_FIT_SHARED][3];
+        if (!plx_residual_at(camera, &point[i], &fit->pose, &residual) || residual.error >= FINAL_GATE)
             continue;
-        const double *across = residual.across, *seen = point[i].seen, weight = 1 / (1 + residual.error / CAUCHY);
-        const double off[PLX_FIT_SHARED][3] = {{across[0], across[1], across[2] - 1},
-                                               {1, 0, 0},
-                                               {0, 1, 0},
-                                               {(camera->cy - seen[1]) / camera->fy, (seen[0] - camera->cx) / camera->fx, 0}};
-        fit->offset_weight += weight * inner(&point[i], &residual, off[PLX_FIT_DISPARITY], off[PLX_FIT_DISPARITY]);
-        fit->offset_sum += weight * inner(&point[i], &residual, off[PLX_FIT_DISPARITY], residual.r);
+        const double weight = 1 / (1 + residual.error / PLX_RESIDUAL_CAUCHY);
+        shared_errors(camera, &point[i], &residual, error);
+        fit->offset_weight += weight * square(&point[i], &residual, error[PLX_FIT_DISPARITY]);
         for (int kind = 0; kind < PLX_FIT_SHARED; kind++) {
-            memcpy(residual.r, off[kind], sizeof residual.r);
+            memcpy(residual.r, error[kind], sizeof residual.r);
             add_point(camera, &point[i], &residual, weight, &normal[kind]);
         }
     }
@@ -316,8 +251,8 @@ bool plx_fit_motion(const struct plx_fit_camera *camera, struct plx_fit_point *p
     if (!refine(camera, point, count, &fit))
         return false;
     for (int i = 0; i < count; i++) {
-        struct residual residual;
-        point[i].inlier = residual_at(camera, &point[i], &fit.pose, &residual) && residual.error < GATE;
+        struct plx_residual residual;
+        point[i].inlier = plx_residual_at(camera, &point[i], &fit.pose, &residual) && residual.error < GATE;
         fit.inliers += point[i].inlier;
     }
     plx_pose_normalize(&fit.pose);

@@ -25,7 +25,8 @@ struct plx_fit_point {
 
 /* Errors that all points may share. */
 enum plx_fit_shared {
-    PLX_FIT_DISPARITY, /* each disparity, of the key frame and of now, is 1 px too small */
+    PLX_FIT_DISPARITY, /* each disparity, of the key frame and of now, is 1 px too small, */
+    PLX_FIT_CURVE,     /* or plx_fit_right_square px */
     PLX_FIT_COLUMN,    /* each corner is found 1 px too far right, */
     PLX_FIT_ROW,       /* or too far down, */
     PLX_FIT_TURN,      /* or turned about the principal point, by 1 px at the distance of the focal length */
@@ -37,8 +38,7 @@ struct plx_fit {
     double covariance[36]; /* of the error of POSE, as a MOVE of plx_pose_move: m, rad, axes of the frame now; row-major.
                               Of the random errors of points */
     double shared[PLX_FIT_SHARED][6]; /* by how much each shared error moves POSE, likewise */
-    double offset_weight, offset_sum; /* what the points say of an offset of all disparities: SUM / WEIGHT px too small, with a
-                                         variance of 1 / WEIGHT */
+    double offset_weight;             /* how well the points would show an offset of all disparities: 1 / variance, px^-2 */
     int inliers;
 };
 
@@ -49,6 +49,14 @@ bool plx_fit_motion(const struct plx_fit_camera *camera, struct plx_fit_point *p
 
 /* The point in space of pixel (U, V) with DISPARITY above 0, pixels. */
 void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3]);
+
+/* x^2 of a match in the right picture, x from its principal point in focal lengths; U: its column in the left picture;
+ * DISPARITY above that of infinity. */
+static inline double plx_fit_right_square(const struct plx_fit_camera *camera, double u, double disparity)
+{
+    const double x = (u - disparity - camera->cx) / camera->fx;
+    return x * x;
+}
 
 /* Pixel of POINT. False if it is behind the camera. */
 bool plx_fit_project(const struct plx_fit_camera *camera, const double point[3], double ret_pixel[2]);

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/motion/corners.h"
+#include "core/motion/disparity_error.h"
 #include "core/motion/doubt.h"
 #include "core/motion/fit.h"
 #include "core/motion/flow.h"
@@ -22,17 +23,9 @@
 /* Standard deviations of what a careful calibration leaves, as on KITTI's sequences, and of errors of flow that corners share.
  */
 #define DISPARITIES_SHARE_PX 0.2
-#define AXES_RAD 0.004 /* of the rectified camera's axes */
+#define CURVE_SHARE_PX 0.5 /* at x = 1 */
+#define AXES_RAD 0.004     /* of the rectified camera's axes */
 #define CORNERS_SHARE_PX 0.1
-
-/* Of the offset of disparities: what is known after some 60 frames of driving, and the least that is published; variances
- * more than independent points would have, as frames share a key frame; what stays uncertain, px and by the offset itself. */
-#define MOST_OFFSET_WEIGHT 20000.0
-#define LEAST_OFFSET_WEIGHT 1000.0
-#define LEAST_FRAME_WEIGHT 1.0 /* a frame that says less is noise: a camera that stands makes 0.001, driving 100 to 500 */
-#define OFFSET_INFLATION 9.0
-#define OFFSET_SHARED_PX 0.04
-#define OFFSET_SHARED_RATIO 0.15
 
 #define HINT_MIN_NS 1000000 /* what struct plx_motion_hint allows */
 #define HINT_MAX_NS 1000000000
@@ -61,7 +54,14 @@ struct plx_motion {
     bool has_key;
     struct plx_pose start_from_key, last_from_key; /* last: the last frame whose motion was known */
     struct plx_fit last;                           /* last_from_key; all zeros while it is the key frame */
-    double offset_weight, offset_sum;              /* as in struct plx_fit, of the newest frames */
+
+    /* The error of disparities: what the pictures are corrected by, now and in the key frame, what all of it is taken to be
+     * here, and the last estimate of it. */
+    struct plx_disparity_error in_force, key_in_force, used, estimated;
+    struct plx_steps steps;
+    bool took_step, took_key;        /* in the newest frame */
+    bool key_gave_step, key_is_bent; /* by cameras that moved between the captures of the pair */
+
     int64_t last_ns;
     int failures; /* frames without a motion since the last one with a motion */
     uint32_t breaks;
@@ -86,6 +86,7 @@ int plx_motion_create(int width, int height, const struct plx_calibration_info *
     motion->infinity = (calibration->cx - calibration->cx_right - min_disparity) * PLX_DISPARITY_ONE;
     motion->camera =
         (struct plx_fit_camera){calibration->fx, calibration->fy, calibration->cx, calibration->cy, calibration->baseline_m};
+    motion->steps.camera = motion->camera;
     motion->start_from_key = motion->last_from_key = PLX_POSE_IDENTITY;
     motion->key = &motion->view[0];
     motion->now = &motion->view[1];
@@ -138,10 +139,14 @@ void plx_motion_set_prior(struct plx_motion *motion, const struct plx_motion_hin
     motion->has_hint = true;
 }
 
-/* Pixels above infinity of a disparity as published. */
-static double depth_disparity(const struct plx_motion *motion, double published)
+/* Pixels above infinity of a disparity as published at column U, with what is known of its error. IN_FORCE: what it is
+ * corrected by already. */
+static double depth_disparity(const struct plx_motion *motion, double published, double u,
+                              const struct plx_disparity_error *in_force)
 {
-    return (published - motion->infinity) / PLX_DISPARITY_ONE;
+    const double disparity = (published - motion->infinity) / PLX_DISPARITY_ONE;
+    const double x2 = plx_fit_right_square(&motion->camera, u, disparity);
+    return disparity + plx_disparity_error_at(&motion->used, x2) - plx_disparity_error_at(in_force, x2);
 }
 
 /* Finds the key frame's corners in this frame, beginning where the prior puts them. */
@@ -153,7 +158,7 @@ static void track_corners(struct plx_motion *motion, int levels)
         const double from[2] = {2 * corner->x + 0.5, 2 * corner->y + 0.5};
         struct plx_fit_point *point = &motion->point[motion->points];
         double moved[3];
-        point->disparity = depth_disparity(motion, corner->disparity);
+        point->disparity = depth_disparity(motion, corner->disparity, from[0], &motion->key_in_force);
         if (point->disparity < MIN_DISPARITY_PX)
             continue;
         plx_fit_unproject(&motion->camera, from[0], from[1], point->disparity, point->at);
@@ -171,7 +176,7 @@ static void measure_corners(struct plx_motion *motion, const struct plx_image *d
         struct plx_fit_point *point = &motion->point[i];
         const double seen = plx_disparity_between(disparity, point->seen[0], point->seen[1]);
         point->has_disparity = seen >= 0;
-        point->seen[2] = depth_disparity(motion, seen);
+        point->seen[2] = depth_disparity(motion, seen, point->seen[0], &motion->in_force);
     }
 }
 
@@ -247,22 +252,43 @@ static void add_covariance(const struct plx_fit *fit, double covariance[36])
     }
 }
 
+/* How much NOW_FROM_LAST moves if each disparity is ERROR too small, the same in both frames: it moves what lies between them
+ * by the difference. */
+static void move_by_disparities(const struct plx_fit *last, const struct plx_fit *now, const struct plx_pose *now_from_last,
+                                const struct plx_disparity_error *error, double ret_move[6])
+{
+    double before[6];
+
+    for (int i = 0; i < 6; i++)
+        before[i] = error->offset * last->shared[PLX_FIT_DISPARITY][i] + error->curve * last->shared[PLX_FIT_CURVE][i];
+    plx_pose_move_axes(now_from_last, before, ret_move);
+    for (int i = 0; i < 6; i++)
+        ret_move[i] =
+            error->offset * now->shared[PLX_FIT_DISPARITY][i] + error->curve * now->shared[PLX_FIT_CURVE][i] - ret_move[i];
+}
+
 /* The covariance of NOW_FROM_LAST, which follows from LAST and NOW, poses of both frames against the key frame. What the
- * calibration leaves is the same in both: the offset of disparities moves what lies between them by the difference, and wrong
- * axes turn the way. */
-static void find_covariance(const struct plx_fit *last, const struct plx_fit *now, const struct plx_pose *now_from_last,
+ * calibration leaves is the same in both: errors of disparities, as they are usual and as they are estimated but not used, and
+ * wrong axes, which turn the way. */
+static void find_covariance(const struct plx_motion *motion, const struct plx_fit *now, const struct plx_pose *now_from_last,
                             double ret_covariance[36])
 {
-    double before[36] = {0}, offset[6], axes[6] = {0};
+    const struct plx_disparity_error errors[] = {
+        {DISPARITIES_SHARE_PX, 0},
+        {0, CURVE_SHARE_PX},
+        {motion->estimated.offset - motion->used.offset, motion->estimated.curve - motion->used.curve}};
+    const struct plx_fit *last = &motion->last;
     const double *t = now_from_last->translation;
+    double before[36] = {0}, axes[6] = {0};
 
     add_covariance(last, before);
     plx_pose_move_covariance(now_from_last, before, ret_covariance);
     add_covariance(now, ret_covariance);
-    plx_pose_move_axes(now_from_last, last->shared[PLX_FIT_DISPARITY], offset);
-    for (int i = 0; i < 6; i++)
-        offset[i] = DISPARITIES_SHARE_PX * (now->shared[PLX_FIT_DISPARITY][i] - offset[i]);
-    add_deviation(offset, ret_covariance);
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        double move[6];
+        move_by_disparities(last, now, now_from_last, &errors[i], move);
+        add_deviation(move, ret_covariance);
+    }
     for (int i = 0; i < 3; i++) { /* turned about axis i */
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         axes[i] = 0;
@@ -272,35 +298,36 @@ static void find_covariance(const struct plx_fit *last, const struct plx_fit *no
     }
 }
 
-/* A camera that stands adds nothing, and so forgets nothing. */
-static void add_offset(struct plx_motion *motion, const struct plx_fit *fit)
-{
-    if (fit->offset_weight < LEAST_FRAME_WEIGHT)
-        return;
-    motion->offset_weight += fit->offset_weight;
-    motion->offset_sum += fit->offset_sum;
-    const double keep = fmin(1, MOST_OFFSET_WEIGHT / fmax(motion->offset_weight, 1));
-    motion->offset_weight *= keep;
-    motion->offset_sum *= keep;
-}
-
 bool plx_motion_is_doubtful(const struct plx_motion *motion)
 {
     return motion->is_doubtful;
 }
 
-void plx_motion_forget_offset(struct plx_motion *motion)
+const struct plx_steps *plx_motion_steps(const struct plx_motion *motion)
 {
-    motion->offset_weight = motion->offset_sum = 0;
+    return &motion->steps;
 }
 
-void plx_motion_offset(const struct plx_motion *motion, double *ret_offset, double *ret_deviation)
+void plx_motion_forget_steps(struct plx_motion *motion)
 {
-    const double weight = motion->offset_weight;
-    const bool known = weight >= LEAST_OFFSET_WEIGHT;
-    const double offset = known ? motion->offset_sum / weight : 0, share = OFFSET_SHARED_RATIO * offset;
-    *ret_offset = offset;
-    *ret_deviation = known ? sqrt(OFFSET_INFLATION / weight + OFFSET_SHARED_PX * OFFSET_SHARED_PX + share * share) : 0;
+    motion->steps.count = 0;
+}
+
+void plx_motion_distrust_disparities(struct plx_motion *motion)
+{
+    if (motion->took_step) {
+        plx_steps_drop_newest(&motion->steps);
+        motion->took_step = motion->key_gave_step = false;
+    }
+    motion->key_is_bent |= motion->took_key;
+}
+
+void plx_motion_set_disparity_error(struct plx_motion *motion, const struct plx_disparity_error *in_force,
+                                    const struct plx_disparity_error *used, const struct plx_disparity_error *estimated)
+{
+    motion->in_force = *in_force;
+    motion->used = *used;
+    motion->estimated = *estimated;
 }
 
 /* Whether FIT, whose motion from the last frame has COVARIANCE, is contradicted. */
@@ -329,9 +356,12 @@ static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t
     plx_pose_compose(&motion->last_from_key, &key_from_now, &ret_info->motion);
     plx_pose_compose(&motion->start_from_key, &key_from_now, &ret_info->pose);
     plx_pose_invert(&ret_info->motion, &now_from_last);
-    find_covariance(&motion->last, fit, &now_from_last, ret_info->covariance);
+    find_covariance(motion, fit, &now_from_last, ret_info->covariance);
     motion->last = *fit;
-    add_offset(motion, fit);
+    if (!motion->key_gave_step && !motion->key_is_bent && fit->offset_weight >= PLX_STEP_LEAST_WEIGHT) {
+        plx_steps_add(&motion->steps, motion->point, motion->points, &motion->used, &fit->pose);
+        motion->took_step = motion->key_gave_step = true;
+    }
     ret_info->valid = true;
     ret_info->inliers = fit->inliers;
     ret_info->interval_ns = capture_ns - motion->last_ns;
@@ -362,7 +392,9 @@ static bool take_key(struct plx_motion *motion, const struct plx_image *disparit
     memset(&motion->last, 0, sizeof motion->last);
     motion->last_ns = capture_ns;
     motion->failures = 0;
-    motion->has_key = true;
+    motion->has_key = motion->took_key = true;
+    motion->key_in_force = motion->in_force;
+    motion->key_gave_step = motion->key_is_bent = false;
     return true;
 }
 
@@ -392,8 +424,7 @@ int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, c
     const int result = motion->looked ? 0 : plx_motion_look(motion, left, capture_ns);
     if (result < 0)
         return result;
-    motion->looked = false;
-    motion->is_doubtful = false;
+    motion->looked = motion->is_doubtful = motion->took_step = motion->took_key = false;
     struct plx_motion_info info = {.source = PLX_MOTION_VISUAL, .motion = PLX_POSE_IDENTITY};
     struct plx_fit fit;
     last_pose(motion, &info.pose);
@@ -406,8 +437,9 @@ int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, c
         info.tracked = motion->points;
     }
     const bool lost = motion->failures >= LOST_FRAMES;
-    if ((!motion->has_key || lost || (info.valid && info.inliers * 100 < info.corners * KEEP_PERCENT)) &&
-        take_key(motion, disparity, capture_ns, &info.pose) && lost) {
+    const bool moved =
+        info.valid && (info.inliers * 100 < info.corners * KEEP_PERCENT || motion->last.offset_weight >= PLX_STEP_FULL_WEIGHT);
+    if ((!motion->has_key || lost || moved) && take_key(motion, disparity, capture_ns, &info.pose) && lost) {
         motion->breaks++;
         motion->has_velocity = false;
     }

@@ -14,6 +14,7 @@
 #include <parallax/frame.h>
 
 #include "core/base/image.h"
+#include "core/motion/disparity_error.h"
 #include "core/motion/pose.h"
 
 struct plx_motion;
@@ -37,12 +38,20 @@ void plx_motion_set_prior(struct plx_motion *motion, const struct plx_motion_hin
  * contradicts it. False if it has none. */
 bool plx_motion_is_doubtful(const struct plx_motion *motion);
 
-/* The offset of all disparities that makes the motion of near and far points agree, px: they are so much too small; with its
- * standard deviation, 0 while the camera has hardly moved. By the newest motions. */
-void plx_motion_offset(const struct plx_motion *motion, double *ret_offset, double *ret_deviation);
+/* The steps of the camera that show the error of disparities, of the calibration as in its file; the motion's own. */
+const struct plx_steps *plx_motion_steps(const struct plx_motion *motion);
 
-/* Disparities have another offset from now on. */
-void plx_motion_forget_offset(struct plx_motion *motion);
+/* Steps are collected anew: what the pictures showed so far was bent, by other errors of the calibration. */
+void plx_motion_forget_steps(struct plx_motion *motion);
+
+/* After a frame: its disparities are bent, as the cameras moved between the captures of its pair; it begins and ends no step.
+ */
+void plx_motion_distrust_disparities(struct plx_motion *motion);
+
+/* Before a frame: the disparities of it and the later ones are corrected by IN_FORCE. Motion takes all of their error to be
+ * USED, and corrects what IN_FORCE leaves; it allows for a rest up to ESTIMATED. All 0 at first. */
+void plx_motion_set_disparity_error(struct plx_motion *motion, const struct plx_disparity_error *in_force,
+                                    const struct plx_disparity_error *used, const struct plx_disparity_error *estimated);
 
 /* Before the next frame's update, and only then: what it needs no disparity for, which is most of its time. Beside the stages
  * of a GPU. ARG. */

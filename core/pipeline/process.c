@@ -156,7 +156,6 @@ static void measure_drift(const struct plx_frame_context *context)
     const struct plx_image left = plx_pipeline_plane(frame, PLX_PLANE_LEFT),
                            disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY), right = seen_right(context);
     struct plx_row_match match[PLX_PLACES_MOST];
-    double offset = 0, deviation = 0;
     uint32_t place = 0;
     const int places = plx_learner_places(pipeline->learner, context->capture_ns, &place);
     const int found = plx_row_matches_find(&left, &right, &disparity, frame->min_disparity, &pipeline->calibration, place,
@@ -167,15 +166,10 @@ static void measure_drift(const struct plx_frame_context *context)
     for (int i = 0; i < found; i++)
         if (plx_skew_rows(&pipeline->skew, &match[i], pipeline->calibration.fy) < PLX_SKEW_MOST_ROWS_PX)
             match[count++] = match[i];
-    if (pipeline->motion) {
-        if (plx_skew_columns(&pipeline->skew, pipeline->calibration.fx) > PLX_SKEW_MOST_COLUMNS_PX)
-            plx_motion_forget_offset(pipeline->motion); /* this frame has bent it */
-        plx_motion_offset(pipeline->motion, &offset, &deviation);
-    }
-    plx_learner_add(pipeline->learner, match, count, offset, deviation);
+    if (pipeline->motion && plx_skew_columns(&pipeline->skew, pipeline->calibration.fx) > PLX_SKEW_MOST_COLUMNS_PX)
+        plx_motion_distrust_disparities(pipeline->motion);
+    plx_learner_add(pipeline->learner, match, count, pipeline->motion ? plx_motion_steps(pipeline->motion) : NULL);
     frame->drift = *plx_learner_drift(pipeline->learner);
-    frame->drift.offset = (float)offset;
-    frame->drift.offset_deviation = (float)deviation;
 }
 
 /* Checks pictures alone: brightness, frozen and blurred ones; returns health flags. */
@@ -362,16 +356,31 @@ static int write_map(struct plx_pipeline *pipeline, const struct plx_remap *made
     return pipeline->stages->ops->write_local(pipeline->stages, map->entry, made->entry, bytes);
 }
 
+/* What motion is told of the error of disparities, before a frame. */
+static void tell_motion(struct plx_pipeline *pipeline)
+{
+    const struct plx_disparity_error in_force = plx_correction_columns(&plx_learner_correction(pipeline->learner)->applied);
+    struct plx_disparity_error used, estimated;
+
+    plx_learner_columns(pipeline->learner, &used, &estimated);
+    plx_motion_set_disparity_error(pipeline->motion, &in_force, &used, &estimated);
+}
+
 /* Puts a new correction in force, if there is one. */
 static int correct(struct plx_pipeline *pipeline)
 {
     const struct plx_remap *made;
 
-    if (pipeline->raw || !plx_learner_take(pipeline->learner, &made))
+    if (pipeline->raw)
         return 0;
-    if (pipeline->motion)
-        plx_motion_forget_offset(pipeline->motion); /* wrong rows had bent it, and columns are other ones now */
-    return write_map(pipeline, made);
+    const struct plx_correction before = plx_learner_correction(pipeline->learner)->applied;
+    const bool changed = plx_learner_take(pipeline->learner, &made);
+    if (pipeline->motion) {
+        tell_motion(pipeline);
+        if (changed && !plx_correction_same_rows(&before, &plx_learner_correction(pipeline->learner)->applied))
+            plx_motion_forget_steps(pipeline->motion); /* wrong rows had bent them */
+    }
+    return changed ? write_map(pipeline, made) : 0;
 }
 
 int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct plx_correction_store *store)

@@ -85,23 +85,26 @@ struct plx_alignment_info {
 
 /* What the newest pictures say about the calibration. The rows of a match differ by fy (pitch (1 + y^2) - roll x - bend x y +
  * scale y) px, at (x, y) of the right picture from its principal point in focal lengths, as if the right camera were turned and
- * its picture scaled so. BEND looks like a yaw, but distortion does so too: rows say nothing about distances, OFFSET does. */
+ * its picture scaled so. BEND looks like a yaw, but distortion does so too: rows say nothing about distances. The motion of the
+ * newest frames does: disparities are OFFSET + CURVE x^2 px too small, so distances are too long. */
 struct plx_drift_info {
     uint32_t matches;                           /* 0: the rows are not measured, and their numbers are 0 */
     float pitch_rad, roll_rad, bend_rad, scale; /* scale: 0 = equal */
     float pitch_deviation_rad, roll_deviation_rad, bend_deviation_rad, scale_deviation; /* standard deviations */
-    float rows;             /* median of the rows' differences, px */
-    float rows_left;        /* likewise, less those numbers, each half of the matches judged by the other half's */
-    float worst_rows;       /* the largest difference that the numbers make at a match, px */
-    float offset;           /* all disparities are so much too small, px, by the motion of the newest frames */
-    float offset_deviation; /* standard deviation; 0: not measured, the camera has hardly moved */
+    float rows;                     /* median of the rows' differences, px */
+    float rows_left;                /* likewise, less those numbers, each half of the matches judged by the other half's */
+    float worst_rows;               /* the largest difference that the numbers make at a match, px */
+    float offset, offset_deviation; /* error of disparities, px, and standard deviation; 0: not measured, the camera has hardly
+                                       moved. OFFSET is the error in the middle of the picture */
+    float curve, curve_deviation;
+    float side, side_deviation; /* offset + curve x^2 at the side of the picture that is farther from the principal point */
 };
 
 /* A correction of the calibration. Without it, a match at (x, y) of the right picture, from its principal point in focal
- * lengths, lies fy (pitch (1 + y^2) - roll x - bend x y + scale y) px too low, and COLUMNS px too far right: all disparities
- * are so much too small. */
+ * lengths, lies fy (pitch (1 + y^2) - roll x - bend x y + scale y) px too low, and COLUMNS + CURVE x^2 px too far right:
+ * disparities are so much too small. */
 struct plx_correction {
-    float pitch_rad, roll_rad, bend_rad, scale, columns;
+    float pitch_rad, roll_rad, bend_rad, scale, columns, curve;
 };
 
 /* The corrections of the calibration, numbered since the calibration file is in use: what one of them was stays known. */

@@ -7,7 +7,7 @@
  *
  * Real: core/drift's learner in mode `rows`, its estimates and verdicts (without a store, so that it waits for its thread); its
  * bound of rows by skew and motion; the motion itself, found by core/motion's fit from corners of a key frame. The rule for key
- * frames, the place of the search, its reach, and the sums for the offset of disparities are those of core/motion/motion.c.
+ * frames, the place of the search, its reach, and the rule for steps that show the error of disparities are those of motion.c.
  *
  * Simulated: the robot, its cameras and what pictures would show. 640 x 480, f 530, baseline 10 cm, 20 pairs/s; points that
  * stand still 1.25 to 12 m away. Corners are found within 0.15 px, disparities within 0.2 px, 8 of 100 corners are wrong;
@@ -57,8 +57,6 @@
 #define LOST_FRAMES 2
 #define REACH_PREDICTED_PX 24.0
 #define REACH_AT_REST_PX 96.0
-#define MOST_OFFSET_WEIGHT 20000.0
-#define LEAST_OFFSET_WEIGHT 1000.0
 
 static const struct plx_calibration_info camera_info = {
     .fx = FOCAL, .fy = FOCAL, .cx = 319.5, .cy = 239.5, .cx_right = 319.5, .baseline_m = BASELINE_M};
@@ -213,8 +211,10 @@ static struct motion {
     double world[CORNERS][3], pixel[CORNERS][2], disparity[CORNERS];
     struct plx_fit_point point[CORNERS];
     struct plx_pose last_from_key, step;
-    double last_s, step_s, offset_weight, offset_sum;
-    int corners, failures;
+    double last_s, step_s;
+    int corners, points, failures;
+    bool took_step, took_key, key_gave_step, key_is_bent;
+    struct plx_steps steps;
 } motion;
 
 static void take_key(double time_s, double right_s)
@@ -231,6 +231,8 @@ static void take_key(double time_s, double right_s)
     }
     motion.last_from_key = PLX_POSE_IDENTITY;
     motion.last_s = time_s;
+    motion.took_key = true;
+    motion.key_gave_step = motion.key_is_bent = false;
 }
 
 /* Finds the corners within REACH of where PRIOR puts them. */
@@ -253,6 +255,7 @@ static int track(double time_s, double right_s, const struct plx_pose *prior, do
             point->seen[k] += wrong ? uniform(-8, 8) : 0.15 * random_normal(&seed);
         count++;
     }
+    motion.points = count;
     return count;
 }
 
@@ -270,30 +273,22 @@ static bool find_motion(double time_s, double right_s, struct plx_fit *ret_fit)
     return plx_fit_motion(&camera, motion.point, count, &motion.last_from_key, ret_fit);
 }
 
-static void add_offset(const struct plx_fit *fit)
+static void distrust_disparities(void)
 {
-    if (fit->offset_weight < 1)
-        return;
-    motion.offset_weight += fit->offset_weight;
-    motion.offset_sum += fit->offset_sum;
-    const double keep = fmin(1, MOST_OFFSET_WEIGHT / fmax(motion.offset_weight, 1));
-    motion.offset_weight *= keep;
-    motion.offset_sum *= keep;
-}
-
-static double offset_of(double *ret_deviation)
-{
-    const bool known = motion.offset_weight >= LEAST_OFFSET_WEIGHT;
-    const double offset = known ? motion.offset_sum / motion.offset_weight : 0;
-    *ret_deviation = known ? sqrt(9 / motion.offset_weight + 0.04 * 0.04 + 0.15 * 0.15 * offset * offset) : 0;
-    return offset;
+    if (motion.took_step) {
+        plx_steps_drop_newest(&motion.steps);
+        motion.key_gave_step = false;
+    }
+    motion.key_is_bent |= motion.took_key;
 }
 
 static struct plx_motion_info measure_motion(double time_s, double right_s)
 {
     struct plx_motion_info info = {.source = PLX_MOTION_VISUAL, .motion = PLX_POSE_IDENTITY};
+    static const struct plx_disparity_error none;
     struct plx_fit fit;
     const int corners = motion.corners;
+    motion.took_step = motion.took_key = false;
     if (corners > 0 && find_motion(time_s, right_s, &fit)) {
         struct plx_pose key_from_now;
         plx_pose_invert(&fit.pose, &key_from_now);
@@ -306,12 +301,16 @@ static struct plx_motion_info measure_motion(double time_s, double right_s)
         motion.last_from_key = fit.pose;
         motion.last_s = time_s;
         motion.failures = 0;
-        add_offset(&fit);
+        if (!motion.key_gave_step && !motion.key_is_bent && fit.offset_weight >= PLX_STEP_LEAST_WEIGHT) {
+            plx_steps_add(&motion.steps, motion.point, motion.points, &none, &fit.pose);
+            motion.took_step = motion.key_gave_step = true;
+        }
     } else {
         motion.failures++;
     }
     const bool lost = motion.failures >= LOST_FRAMES;
-    if (corners < LEAST_CORNERS || lost || (info.valid && (int)info.inliers * 100 < corners * KEEP_PERCENT))
+    if (corners < LEAST_CORNERS || lost ||
+        (info.valid && ((int)info.inliers * 100 < corners * KEEP_PERCENT || fit.offset_weight >= PLX_STEP_FULL_WEIGHT)))
         take_key(time_s, right_s);
     if (lost)
         motion.step_s = 0;
@@ -328,7 +327,7 @@ struct tally {
     bool bounded;
     struct plx_learner *learner;
     uint32_t last_applied, last_proposed;
-    float columns; /* in force */
+    float columns, curve; /* in force */
     int applied_rows, applied_columns, proposed_rows, proposed_columns;
     long found, counted;
 };
@@ -348,7 +347,7 @@ static bool draw_match(const struct tally *tally, double time_s, double right_s,
     const double rows = right[1] - left[1] + plx_correction_rows(&left_over, FOCAL, x, y) +
                         (wrong ? uniform(-3, 3) : 0.1 * random_normal(&seed));
     const struct plx_drift_info *drift = plx_learner_drift(tally->learner);
-    const struct plx_correction expected = {drift->pitch_rad, drift->roll_rad, drift->bend_rad, drift->scale, 0};
+    const struct plx_correction expected = {drift->pitch_rad, drift->roll_rad, drift->bend_rad, drift->scale, 0, 0};
     *ret = (struct plx_row_match){
         (float)x, (float)y, (float)rows, random_below(&seed, 2) == 0, (float)(FOCAL * BASELINE_M / disparity), 0};
     return disparity >= 0.5 && fabs(rows - plx_correction_rows(&expected, FOCAL, x, y)) < 4; /* MOST_ROWS of matches.c */
@@ -360,16 +359,17 @@ static void note_changes(struct tally *tally, double time_s)
     const struct plx_correction *now = &state->applied;
 
     if (state->number != tally->last_applied) {
-        const bool columns = now->columns != tally->columns;
+        const bool columns = now->columns != tally->columns || now->curve != tally->curve;
         tally->applied_columns += columns;
         tally->applied_rows += !columns;
         tally->columns = now->columns;
-        printf("  %.0f s%s: pitch %.4f roll %.4f bend %.4f deg, scale %.5f, columns %.2f px\n", time_s, tally->name,
-               (double)now->pitch_rad / DEGREE, (double)now->roll_rad / DEGREE, (double)now->bend_rad / DEGREE,
-               (double)now->scale, (double)now->columns);
+        tally->curve = now->curve;
+        printf("  %.0f s%s: pitch %.4f roll %.4f bend %.4f deg, scale %.5f, columns %.2f px, curve %.2f px\n", time_s,
+               tally->name, (double)now->pitch_rad / DEGREE, (double)now->roll_rad / DEGREE, (double)now->bend_rad / DEGREE,
+               (double)now->scale, (double)now->columns, (double)now->curve);
     }
     if (state->proposed_number != tally->last_proposed && state->proposed_number != 0) {
-        const bool columns = state->proposed.columns != now->columns;
+        const bool columns = state->proposed.columns != now->columns || state->proposed.curve != now->curve;
         tally->proposed_columns += columns;
         tally->proposed_rows += !columns;
     }
@@ -383,7 +383,6 @@ static void learn(struct tally *tally, const struct plx_skew *skew, double time_
     struct plx_row_match match[PLX_PLACES_MOST];
     const struct plx_remap *map;
     uint32_t place;
-    double deviation;
     int count = 0;
 
     plx_learner_take(tally->learner, &map);
@@ -396,8 +395,7 @@ static void learn(struct tally *tally, const struct plx_skew *skew, double time_
         count += !tally->bounded || plx_skew_rows(skew, &match[count], FOCAL) < PLX_SKEW_MOST_ROWS_PX;
     }
     tally->counted += count;
-    const double offset = offset_of(&deviation) - (double)tally->columns;
-    plx_learner_add(tally->learner, match, count, offset, deviation);
+    plx_learner_add(tally->learner, match, count, &motion.steps);
 }
 
 /* From one period early to one late. */
@@ -421,6 +419,7 @@ static void begin(const struct scene *scene, struct tally tally[LEARNERS])
     seed = 1;
     robot = (struct robot){.scene = scene, .minute = -1};
     memset(&motion, 0, sizeof motion);
+    motion.steps.camera = camera;
     plx_calibration_pinhole(WIDTH, HEIGHT, &camera_info, &calibration);
     for (int i = 0; i < LEARNERS; i++)
         if (plx_learner_create(tally[i].mode, &calibration, &tally[i].learner) < 0)
@@ -443,7 +442,7 @@ static int run(const struct scene *scene, int seconds)
         const struct plx_motion_info info = measure_motion(time_s, time_s + skew_s);
         plx_skew_update(&skew, &info, (int64_t)llround((skew_s + 2e-4 * random_normal(&seed)) * 1e9));
         if (plx_skew_columns(&skew, FOCAL) > PLX_SKEW_MOST_COLUMNS_PX)
-            motion.offset_weight = motion.offset_sum = 0;
+            distrust_disparities();
         for (int i = 0; i < LEARNERS; i++)
             learn(&tally[i], &skew, time_s, time_s + skew_s);
     }

@@ -260,6 +260,41 @@ static void write_one(const struct plx_stereo_calibration *base, float pitch, fl
     assert_int_equal(plx_corrections_write(path, &history, &message), 0);
 }
 
+static void cut(char *text, const char *begin, const char *end)
+{
+    char *first = strstr(text, begin), *last = first ? strstr(first, end) : NULL;
+    assert_non_null(last);
+    memmove(first, last, strlen(last) + 1);
+}
+
+/* Files of before there was a curve say nothing of it. */
+static void a_curve_is_kept_and_older_files_lack_it(void **state)
+{
+    (void)state;
+    static struct plx_correction_history history, older;
+    const struct plx_stereo_calibration base = calibration(500);
+    struct plx_error_message message;
+    struct plx_correction_evidence e = evidence(true, 0.001F, 0.5F);
+    e.after.curve = -1.5F;
+    e.drift.curve_deviation = 0.25F;
+    e.drift.side_deviation = 0.125F;
+    plx_corrections_begin(&base, "one", &history);
+    assert_float_equal(history.side, 0.4096, 0.01); /* 320 px of 500 */
+    plx_corrections_add(&history, &e, 1);
+    assert_int_equal(plx_corrections_write(path, &history, &message), 0);
+    assert_int_equal(plx_corrections_read(path, &older, &message), 0);
+    assert_true(older.entry[0].correction.curve == -1.5F && older.entry[0].drift.curve_deviation == 0.25F);
+    assert_true(older.entry[0].drift.side_deviation == 0.125F);
+    assert_float_equal(older.side, history.side, 1e-6);
+
+    char *text = read_text();
+    cut(text, "  \"side_x2\"", "  \"in_force\"");
+    cut(text, ", \"curve_px\"", ", \"rows_before_px\"");
+    write_text(text);
+    assert_int_equal(plx_corrections_read(path, &older, &message), 0);
+    assert_true(older.side == 0 && older.entry[0].correction.curve == 0 && older.entry[0].correction.columns == 0.5F);
+}
+
 /* A number that was changed, by hand or by a disk, and a correction that no estimate makes although the checksum is right. */
 static void no_correction_of_a_damaged_file_is_used(void **state)
 {
@@ -287,7 +322,7 @@ static void no_correction_of_a_damaged_file_is_used(void **state)
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
         write_one(&base, impossible[i][0], impossible[i][1]);
         assert_int_equal(plx_corrections_read(path, &history, &message), PLX_ERR_FORMAT);
-        assert_non_null(strstr(message.text, ".json:11:5: has a correction larger than any drift"));
+        assert_non_null(strstr(message.text, ".json:12:5: has a correction larger than any drift"));
     }
 }
 
@@ -539,6 +574,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(accept_and_undo, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_refused_with_its_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_service_follows_the_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_curve_is_kept_and_older_files_lack_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_correction_of_a_damaged_file_is_used, set_up, tear_down),
         cmocka_unit_test_setup_teardown(after_a_damaged_file_corrections_are_proposed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_undo_before_the_write_holds, set_up, tear_down),

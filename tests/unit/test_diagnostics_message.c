@@ -113,12 +113,20 @@ static void drift_has_numbers(void **state)
                                             {"distance_error_1m_percent", "0.60"},
                                             {"distance_error_2m_percent", "1.20"},
                                             {"distance_error_5m_percent", "3.00"},
-                                            {"distance_error_10m_percent", "6.00"}};
+                                            {"distance_error_10m_percent", "6.00"},
+                                            {"curve_px", "-2.000"},
+                                            {"curve_deviation_px", "0.400"},
+                                            {"side_px", "-0.600"},
+                                            {"side_deviation_px", "0.500"},
+                                            {"side_distance_error_1m_percent", "-1.20"},
+                                            {"side_distance_error_2m_percent", "-2.40"},
+                                            {"side_distance_error_5m_percent", "-6.00"},
+                                            {"side_distance_error_10m_percent", "-12.00"}};
     struct ros_diagnostic_array array;
-    struct plx_diagnostics diagnostics = {
-        .state = PLX_STATE_RUNNING,
-        .calibration = calibration,
-        .drift = {700, 0.001f, -0.002f, 0.003f, 0.002f, 0.0001f, 0.0002f, 0.0003f, 0.0001f, 0.35f, 0.02f, 0.9f, 0.3f, 0.2f}};
+    struct plx_diagnostics diagnostics = {.state = PLX_STATE_RUNNING,
+                                          .calibration = calibration,
+                                          .drift = {700, 0.001f, -0.002f, 0.003f, 0.002f, 0.0001f, 0.0002f, 0.0003f, 0.0001f,
+                                                    0.35f, 0.02f, 0.9f, 0.3f, 0.2f, -2, 0.4f, -0.6f, 0.5f}};
     plx_message_diagnostics(&diagnostics, 0, &array);
     const struct ros_diagnostic_status *drift = &array.status.data[1];
     assert_string_equal(drift->name, "parallax: calibration drift");
@@ -151,6 +159,13 @@ static void drift_warns_where_a_calibration_is_due(void **state)
         {700, 2, -0.5f, 0.1f, 1, "rows are up to 2.0 px off; distances are 10.0 % too short at 10 m; calibrate again"},
     };
     struct ros_diagnostic_array array;
+    struct plx_diagnostics sides = {.state = PLX_STATE_RUNNING,
+                                    .calibration = calibration,
+                                    .drift = {.matches = 700, .offset_deviation = 0.1f, .side = 0.5f, .side_deviation = 0.1f}};
+    plx_message_diagnostics(&sides, 0, &array);
+    assert_int_equal(array.status.data[1].level, 1);
+    assert_string_equal(array.status.data[1].message,
+                        "rows match; distances are 10.0 % too long at 10 m, at the sides of the picture; calibrate again");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plx_diagnostics diagnostics = {.state = PLX_STATE_RUNNING,
                                               .calibration = calibration,

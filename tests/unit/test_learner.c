@@ -57,7 +57,7 @@ static void look(double seconds, double pitch_rad)
             const double rows = FOCAL * left_rad * (1 + y * y) + NOISE_PX * random_normal(&t.random);
             match[i] = (struct plx_row_match){.x = (float)x, .y = (float)y, .rows = (float)rows, .odd = i % 2 == 0, .z_m = 3};
         }
-        plx_learner_add(t.learner, match, places, 0, 0);
+        plx_learner_add(t.learner, match, places, NULL);
     }
 }
 

@@ -130,12 +130,12 @@ static void camera_that_turns(void **unused)
     drive(50, step, 0.5, 0.01); /* 29 degrees in 15 m */
 }
 
-/* All disparities are half a pixel too small, and the motions say so when the camera has driven for a while. */
+/* All disparities are half a pixel too small, and the steps say so when the camera has driven for a while. */
 static void an_offset_of_all_disparities_is_measured(void **unused)
 {
     (void)unused;
     struct plx_pose pose = PLX_POSE_IDENTITY;
-    double offset = 1, deviation = 1;
+    struct plx_disparity_estimate estimate;
     for (int i = 0; i < 30; i++) {
         motion_scene_render(&scene, &pose, 0, &state, &left, &disparity);
         for (int k = 0; k < WIDTH * HEIGHT; k++) {
@@ -143,17 +143,18 @@ static void an_offset_of_all_disparities_is_measured(void **unused)
             *d = (uint16_t)(*d == PLX_DISPARITY_INVALID ? *d : *d > 8 ? *d - 8 : 0);
         }
         assert_int_equal(plx_motion_update(motion, &left, &disparity, now_ns, &info), 0);
-        plx_motion_offset(motion, &offset, &deviation);
-        assert_true(i < 4 ? deviation > 0 || offset == 0 : deviation > 0);
-        assert_true(deviation == 0 || fabs(offset - 0.5) <= 2 * deviation);
         now_ns += (int64_t)(1e9 / RATE);
         pose.translation[2] += 0.4;
     }
-    print_message("    %.2f px too small, deviation %.2f px\n", offset, deviation);
-    assert_true(deviation < 0.1);
-    plx_motion_forget_offset(motion);
-    plx_motion_offset(motion, &offset, &deviation);
-    assert_true(offset == 0 && deviation == 0);
+    const struct plx_steps *steps = plx_motion_steps(motion);
+    assert_true(steps->count >= PLX_STEPS_LEAST && steps->count <= 30);
+    assert_true(plx_disparity_error_estimate(steps, PLX_STEPS_ALL, &estimate));
+    const double deviation = sqrt(estimate.covariance[0][0]);
+    print_message("    %d steps: %.2f px too small, deviation %.2f px\n", steps->count, estimate.error.offset, deviation);
+    assert_true(deviation < 0.1 && fabs(estimate.error.offset - 0.5) <= 2 * deviation);
+    const int added = steps->added;
+    plx_motion_forget_steps(motion);
+    assert_true(steps->count == 0 && steps->added == added);
 }
 
 /* Boxes go through a third of the picture; for each second the pose differs from that a second before by at most 2 mm and 0.02

@@ -27,7 +27,9 @@ enum action { SHOW, HISTORY, ACCEPT, UNDO, ACTIONS };
 
 static const char *const actions[ACTIONS] = {"show", "history", "accept", "undo"};
 
-static const double distances[] = {1, 2, 5, 10};
+#define DISTANCES 4
+
+static const double distances[DISTANCES] = {1, 2, 5, 10}; /* m */
 
 static void format_time(int64_t time_s, char text[32])
 {
@@ -35,6 +37,15 @@ static void format_time(int64_t time_s, char text[32])
     struct tm date;
     if (!gmtime_r(&seconds, &date) || strftime(text, 32, "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
         snprintf(text, 32, "unknown time");
+}
+
+/* What a correction by PX, with its deviation, in the WHERE of the picture does to distances. */
+static void print_disparities(const struct plx_correction_history *history, const char *where, double px, double deviation)
+{
+    printf("    disparities in the %s %+.2f +- %.2f px: distances", where, px, deviation);
+    for (size_t i = 0; i < DISTANCES; i++)
+        printf(" %+.1f %% at %g m%s", plx_corrections_distance_percent(history, px, distances[i]), distances[i],
+               i + 1 < DISTANCES ? "," : "\n");
 }
 
 static void print_numbers(const struct plx_correction_history *history, const struct plx_correction_entry *entry)
@@ -48,11 +59,11 @@ static void print_numbers(const struct plx_correction_history *history, const st
            (double)c->bend_rad * PLX_DEGREES_PER_RAD, (double)d->bend_deviation_rad * PLX_DEGREES_PER_RAD, (double)c->scale,
            (double)d->scale_deviation);
     printf("    rows %.2f -> %.2f px by %u matches\n", (double)d->rows, (double)d->rows_left, d->matches);
-    if (c->columns != 0) {
-        printf("    disparities %+.2f +- %.2f px: distances", (double)c->columns, (double)d->offset_deviation);
-        for (size_t i = 0; i < sizeof distances / sizeof *distances; i++)
-            printf(" %+.1f %% at %g m%s", plx_corrections_distance_percent(history, (double)c->columns, distances[i]),
-                   distances[i], i + 1 < sizeof distances / sizeof *distances ? "," : "\n");
+    if (c->columns != 0 || c->curve != 0) {
+        print_disparities(history, "middle", (double)c->columns, (double)d->offset_deviation);
+        if (history->side > 0)
+            print_disparities(history, "sides", (double)c->columns + history->side * (double)c->curve,
+                              (double)d->side_deviation);
     }
 }
 
@@ -85,12 +96,22 @@ static void print_history(const struct plx_correction_history *history, bool all
         puts("after an undo nothing is corrected by itself: `parallax calibration accept` lets it go on");
 }
 
+static cJSON *percent_json(const struct plx_correction_history *history, double px)
+{
+    cJSON *list = cJSON_CreateArray();
+
+    for (size_t i = 0; i < DISTANCES; i++)
+        cJSON_AddItemToArray(list, plx_json_number(plx_corrections_distance_percent(history, px, distances[i]), 2));
+    return list;
+}
+
 static cJSON *entry_json(const struct plx_correction_history *history, const struct plx_correction_entry *entry)
 {
     const struct plx_drift_info *d = &entry->drift;
     const struct plx_correction deviation = {d->pitch_deviation_rad, d->roll_deviation_rad, d->bend_deviation_rad,
-                                             d->scale_deviation, d->offset_deviation};
-    cJSON *item = cJSON_CreateObject(), *percent = cJSON_CreateArray();
+                                             d->scale_deviation,     d->offset_deviation,   d->curve_deviation};
+    const double middle = (double)entry->correction.columns, sides = middle + history->side * (double)entry->correction.curve;
+    cJSON *item = cJSON_CreateObject();
 
     cJSON_AddItemToObject(item, "number", plx_json_number(entry->number, 0));
     cJSON_AddItemToObject(item, "before", plx_json_number(entry->before, 0));
@@ -101,11 +122,8 @@ static cJSON *entry_json(const struct plx_correction_history *history, const str
     cJSON_AddItemToObject(item, "matches", plx_json_number(entry->drift.matches, 0));
     cJSON_AddItemToObject(item, "rows_before_px", plx_json_number((double)entry->drift.rows, 3));
     cJSON_AddItemToObject(item, "rows_after_px", plx_json_number((double)entry->drift.rows_left, 3));
-    for (size_t i = 0; i < sizeof distances / sizeof *distances; i++)
-        cJSON_AddItemToArray(
-            percent,
-            plx_json_number(plx_corrections_distance_percent(history, (double)entry->correction.columns, distances[i]), 2));
-    cJSON_AddItemToObject(item, "distance_percent", percent);
+    cJSON_AddItemToObject(item, "distance_percent", percent_json(history, middle));
+    cJSON_AddItemToObject(item, "side_distance_percent", history->side > 0 ? percent_json(history, sides) : cJSON_CreateNull());
     return item;
 }
 

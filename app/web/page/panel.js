@@ -105,7 +105,8 @@ function geometry(status) {
   return [rows ? `${number(rows.rows_px, 2)} px, at worst ${number(rows.worst_rows_px, 2)}` : "not measured",
     drift?.matches ? `${number(drift.rows_px, 2)} px of rows, ${number(drift.rows_left_px, 2)} without` : "not measured",
     correctionWords(status.correction),
-    drift?.offset_deviation_px > 0 ? `${number(drift.offset_px, 2)} ± ${number(drift.offset_deviation_px, 2)} px` : "not measured",
+    drift?.offset_deviation_px > 0 ? `${number(drift.offset_px, 2)} ± ${number(drift.offset_deviation_px, 2)} px, at the sides `
+      + `${number(drift.side_px, 2)} ± ${number(drift.side_deviation_px, 2)}` : "not measured",
     rows ? `pitch ${degrees(rows.pitch_rad)}, roll ${degrees(rows.roll_rad)}` : "not measured",
     ground ? `${number(ground.camera_height_m, 2)} m below, pitch ${degrees(ground.pitch_rad)}` : "not found",
     motion?.valid ? `${number(motion.speed_mps, 2)} m/s, ${degrees(motion.turn_radps)}/s` : "unknown"];

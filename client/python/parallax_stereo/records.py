@@ -80,6 +80,10 @@ class Drift:
     worst_rows: float
     offset: float
     offset_deviation: float
+    curve: float
+    curve_deviation: float
+    side: float
+    side_deviation: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Correction:
     bend_rad: float
     scale: float
     columns: float
+    curve: float
 
 
 @dataclasses.dataclass(frozen=True)

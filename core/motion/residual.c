@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/motion/residual.h"
+
+#include <string.h>
+
+#define SIGMA_FLOW 0.25      /* standard deviation of a tracked pixel, each axis, pixels */
+#define SIGMA_DISPARITY 0.35 /* standard deviation of a disparity, pixels */
+
+const double plx_residual_variance[3] = {SIGMA_FLOW * SIGMA_FLOW, SIGMA_FLOW *SIGMA_FLOW, SIGMA_DISPARITY *SIGMA_DISPARITY};
+
+bool plx_residual_at(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const struct plx_pose *pose,
+                     struct plx_residual *ret)
+{
+    plx_pose_apply(pose, point->at, ret->moved);
+    const double *m = ret->moved;
+    if (!(m[2] > PLX_RESIDUAL_MIN_DEPTH_M))
+        return false;
+    const double inverse = 1 / m[2], x = m[0] * inverse, y = m[1] * inverse;
+    const double disparity = camera->fx * camera->baseline_m * inverse;
+    ret->r[0] = point->seen[0] - (camera->fx * x + camera->cx);
+    ret->r[1] = point->seen[1] - (camera->fy * y + camera->cy);
+    ret->r[2] = point->seen[2] - disparity;
+    /* a larger disparity brings the point nearer to the key frame's camera, along its ray */
+    const double scale = -inverse / point->disparity, *t = pose->translation;
+    const double dx = (m[0] - t[0]) * scale, dy = (m[1] - t[1]) * scale, dz = (m[2] - t[2]) * scale;
+    ret->across[0] = camera->fx * (dx - x * dz);
+    ret->across[1] = camera->fy * (dy - y * dz);
+    ret->across[2] = -disparity * dz;
+
+    double rr = 0, rg = 0, gg = 0;
+    for (int i = 0; i < plx_residual_parts(point); i++) {
+        const double w = 1 / plx_residual_variance[i];
+        rr += w * ret->r[i] * ret->r[i];
+        rg += w * ret->r[i] * ret->across[i];
+        gg += w * ret->across[i] * ret->across[i];
+    }
+    ret->shrink = 1 / (1 / plx_residual_variance[2] + gg);
+    ret->error = rr - ret->shrink * rg * rg;
+    return true;
+}
+
+void plx_residual_jacobian(const struct plx_fit_camera *camera, const double p[3], int size, double *ret)
+{
+    const double inverse = 1 / p[2], x = p[0] * inverse, y = p[1] * inverse;
+    const double fx = camera->fx, fy = camera->fy, d = fx * camera->baseline_m * inverse;
+    const double rows[3][6] = {{fx * inverse, 0, -fx * x * inverse, -fx * x * y, fx * (1 + x * x), -fx * y},
+                               {0, fy * inverse, -fy * y * inverse, -fy * (1 + y * y), fy * x * y, fy * x},
+                               {0, 0, -d * inverse, -d * y, d * x, 0}};
+    for (int k = 0; k < 3; k++)
+        memcpy(&ret[size * k], rows[k], sizeof rows[k]);
+}
+
+void plx_residual_add(const struct plx_fit_point *point, const struct plx_residual *residual, const double *jacobian, int size,
+                      double weight, double *a, double *ret_gradient)
+{
+    double along[PLX_RESIDUAL_MAX_SIZE] = {0}, rg = 0;
+
+    for (int i = 0; i < size; i++)
+        ret_gradient[i] = 0;
+    for (int k = 0; k < plx_residual_parts(point); k++) {
+        const double w = 1 / plx_residual_variance[k], wg = w * residual->across[k];
+        rg += wg * residual->r[k];
+        for (int i = 0; i < size; i++) {
+            const double wj = w * jacobian[size * k + i];
+            along[i] += wg * jacobian[size * k + i];
+            ret_gradient[i] += wj * residual->r[k];
+            for (int l = 0; l <= i; l++)
+                a[size * i + l] += weight * wj * jacobian[size * k + l];
+        }
+    }
+    for (int i = 0; i < size; i++) {
+        const double s = weight * residual->shrink * along[i];
+        ret_gradient[i] = weight * (ret_gradient[i] - residual->shrink * along[i] * rg);
+        for (int l = 0; l <= i; l++)
+            a[size * i + l] -= s * along[l];
+    }
+}

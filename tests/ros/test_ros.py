@@ -183,6 +183,15 @@ class Topics(Ros):
         for general, reader in readers:
             self.assertEqual(reader.wait(2 * WAIT_S), 0, general)
 
+    def test_unconfirmed_obstacles_are_no_detections(self):
+        self.start_daemon("tracks.min_hits=1000")  # none is ever confirmed
+        self.start_ros()
+        listener = listen("obstacles", "obstacles_markers", "points_obstacles")
+        self.assertTrue(listener.wait_for(3, WAIT_S))
+        got = {name.removeprefix("/parallax/"): messages for name, messages in listener.messages.items()}
+        self.assertEqual({len(each.detections) for each in got["obstacles"]} | {len(each.markers) for each in got["obstacles_markers"]}, {0})
+        self.assertGreater(got["points_obstacles"][-1].width, 0)  # what a costmap needs is there at once
+
     def test_best_effort_readers_match(self):
         self.start_daemon()
         self.start_ros()

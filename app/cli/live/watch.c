@@ -33,6 +33,8 @@ struct watch {
     int64_t started_ns;
     struct plx_status status;     /* status.stats: since the last report */
     struct plx_frame_stats total; /* since the start */
+    struct plx_confirmed newest;  /* in status.frame, */
+    struct plx_confirmed before;  /* and in the frame before, which was read */
     struct printed_track printed[PLX_MAX_OBSTACLES];
     int printed_count;
 };
@@ -44,8 +46,9 @@ static double elapsed_s(const struct watch *watch)
     return (double)(plx_now_ns() - watch->started_ns) / PLX_NS_PER_S;
 }
 
-static void print_world(const struct plx_frame *frame)
+static void print_world(const struct watch *watch)
 {
+    const struct plx_frame *frame = &watch->status.frame;
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     char speed[PLX_MOTION_TEXT], blind[PLX_BLIND_SENTENCE];
 
@@ -54,7 +57,7 @@ static void print_world(const struct plx_frame *frame)
     if (frame->blind)
         printf("  obstacles unknown: %s", blind);
     else
-        printf("  %d obstacles", plx_obstacles_by_distance(frame, sorted));
+        printf("  %d obstacles", plx_obstacles_confirmed(frame, &watch->before, sorted));
     printf("  %s%s", speed, *speed ? "  " : "");
 }
 
@@ -65,7 +68,7 @@ static void print_line(const struct watch *watch)
     printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word(watch->status.state));
     if (watch->status.stats.frames && plx_is_fresh(&watch->status.frame)) {
         plx_frame_stats_print_rate_columns(&watch->status.stats);
-        print_world(&watch->status.frame);
+        print_world(watch);
     } else {
         plx_status_print_age(&watch->status);
         fputs("  ", stdout);
@@ -89,7 +92,7 @@ static bool is_listed(const struct plx_frame *frame, uint32_t track)
     return false;
 }
 
-/* A lost track stays listed for some frames and may be found again. */
+/* A lost track stays in the frame for a while and may be found again: until then the thing is not gone. */
 static void print_gone(struct watch *watch)
 {
     int kept = 0;
@@ -105,7 +108,7 @@ static void print_gone(struct watch *watch)
 static void print_changes(struct watch *watch)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    int count = plx_obstacles_by_distance(&watch->status.frame, sorted);
+    int count = plx_obstacles_confirmed(&watch->status.frame, &watch->before, sorted);
     print_gone(watch);
     for (int i = 0; i < count; i++) {
         struct printed_track *printed = find_printed(watch, sorted[i]->track);
@@ -157,7 +160,7 @@ static void report_frame(struct watch *watch, enum form form)
 static void report_period(struct watch *watch, enum form form, uint64_t frames)
 {
     if (form == SCREEN)
-        plx_watch_screen(&watch->status);
+        plx_watch_screen(&watch->status, &watch->before);
     else if (form == LINES)
         print_line(watch);
     else if (frames == 0)
@@ -176,6 +179,8 @@ static int wait_for_frame(struct plx_connection *connection, struct watch *watch
         watch->status.any = true;
         watch->status.free_m = connection->free_m;
         watch->status.drop = connection->drop;
+        watch->before = watch->newest;
+        plx_confirmed_keep(&watch->newest, watch->status.frame.obstacle, watch->status.frame.obstacle_count);
         plx_frame_stats_add(&watch->status.stats, &watch->status.frame);
         plx_frame_stats_add(&watch->total, &watch->status.frame);
     } else if (!watch->status.any) {

@@ -48,7 +48,7 @@ static int room_for_obstacles(void)
     return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
 }
 
-static void draw_world(const struct plx_status *status)
+static void draw_world(const struct plx_status *status, const struct plx_confirmed *before)
 {
     const struct plx_frame *frame = &status->frame;
     char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT], drop[PLX_DROP_TEXT];
@@ -72,12 +72,12 @@ static void draw_world(const struct plx_status *status)
         printf("obstacles unknown: %s" NEXT_LINE, blind);
         return;
     }
-    int count = plx_obstacles_by_distance(frame, sorted);
+    int count = plx_obstacles_confirmed(frame, before, sorted);
     printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
     plx_obstacles_print(sorted, count < room ? count : room, true, "  ", NEXT_LINE);
 }
 
-void plx_watch_screen(const struct plx_status *status)
+void plx_watch_screen(const struct plx_status *status, const struct plx_confirmed *before)
 {
     char faults[PLX_FAULTS_TEXT];
     plx_status_faults(status, faults);
@@ -87,7 +87,7 @@ void plx_watch_screen(const struct plx_status *status)
         fputs(NEXT_LINE, stdout);
         draw_stages(&status->stats);
         fputs(NEXT_LINE, stdout);
-        draw_world(status);
+        draw_world(status, before);
     } else {
         plx_status_print_age(status);
         fputs(NEXT_LINE, stdout);

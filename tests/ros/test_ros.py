@@ -103,9 +103,12 @@ class Topics(Ros):
         topics["/diagnostics"] = ("diagnostic_msgs/msg/DiagnosticArray", dds.RELIABLE)
         listener = dds.Listener(DOMAIN, STRUCTURES, topics)
         self.assertTrue(listener.wait_for(3, WAIT_S), {name: len(got) for name, got in listener.messages.items()})
+        markers = listener.messages["/parallax/obstacles_markers"]
+        self.assertTrue(listener.wait(lambda: sum(len(each.markers) > 0 for each in markers) >= 3, WAIT_S))  # confirmed from the third frame on
         self.assertIsNone(ros.poll())
 
         got = {name.removeprefix("/parallax/"): messages for name, messages in listener.messages.items()}
+        got["obstacles_markers"] = [each for each in got["obstacles_markers"] if each.markers]  # an empty one has no stamp
         stamps = [set(map(dds.stamp_of, got[name])) for name in FRAME_TOPICS]
         stamp = min(set.intersection(*stamps))  # one frame, all topics
         frame = {name: next(each for each in got[name] if dds.stamp_of(each) == stamp) for name in FRAME_TOPICS}

@@ -65,6 +65,10 @@ static void watch_prints_lines_where_there_is_no_terminal(void **state)
     assert_non_null(strstr(command.out, " m ahead "));
     assert_non_null(strstr(command.out, "; simulated pictures\n"));
     assert_non_null(strstr(command.out, "stages, ms: convert "));
+    const char *verdict = strstr(command.out, " s  verdict    "); /* the service has a zone */
+    assert_non_null(verdict);
+    assert_true(strncmp(verdict + 15, "go\n", 3) == 0 || strncmp(verdict + 15, "stop: ", 6) == 0 ||
+                strncmp(verdict + 15, "slow: ", 6) == 0);
     assert_null(strchr(command.out, '\033'));
     command_free(&command);
 }
@@ -80,6 +84,7 @@ static void watch_hides_unconfirmed_obstacles(void **state)
     command_succeed(&command, "watch", "--seconds", "2.2");
     assert_non_null(strstr(command.out, " 0 obstacles  "));
     assert_null(strstr(command.out, " + #"));
+    assert_null(strstr(command.out, "verdict")); /* without a zone */
     command_free(&command);
     command_succeed(&command, "watch", "--json", "--seconds", "1");
     assert_non_null(strstr(command.out, "\"new\""));

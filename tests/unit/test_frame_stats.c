@@ -277,6 +277,11 @@ static void the_screen_shows_confirmed_obstacles(void **state)
     list_frame.fresh_ns = INT64_MAX;
     status = (struct plx_status){.any = true, .frame = list_frame, .stats.frames = 1};
     read_screen(&status, text, sizeof text);
+    assert_null(strstr(text, "verdict"));
+    status.frame.zone[0] = (struct plx_zone_info){.name = "front", .points = 4};
+    status.verdict = (struct plx_verdict_now){.verdict = PLX_VERDICT_GO};
+    read_screen(&status, text, sizeof text);
+    assert_non_null(strstr(text, "\nverdict     go\033"));
     assert_non_null(strstr(text, "\n3 obstacles")); /* not the four that are seen, nor all six */
 }
 

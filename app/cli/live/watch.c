@@ -14,6 +14,7 @@
 #include "app/exit.h"
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
+#include "app/view/verdict.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 
@@ -35,6 +36,8 @@ struct watch {
     struct plx_frame_stats total; /* since the start */
     struct plx_confirmed newest;  /* in status.frame, */
     struct plx_confirmed before;  /* and in the frame before, which was read */
+    bool verdict_printed;
+    struct plx_verdict_now verdict; /* the last one that was printed */
     struct printed_track printed[PLX_MAX_OBSTACLES];
     int printed_count;
 };
@@ -122,6 +125,20 @@ static void print_changes(struct watch *watch)
             printed = &watch->printed[watch->printed_count++];
         *printed = (struct printed_track){sorted[i]->track, sorted[i]->nearest_m};
     }
+}
+
+/* With zones only: without, it is always stop. */
+static void print_verdict_change(struct watch *watch)
+{
+    const struct plx_verdict_now *now = &watch->status.verdict;
+    char text[PLX_VERDICT_TEXT];
+
+    if (watch->status.frame.zone[0].points == 0 || (watch->verdict_printed && plx_verdict_is_same(now, &watch->verdict)))
+        return;
+    plx_verdict_text(now, text, sizeof text);
+    printf("%6.1f s  verdict    %s\n", elapsed_s(watch), text);
+    watch->verdict = *now;
+    watch->verdict_printed = true;
 }
 
 static void print_summary(const struct watch *watch)
@@ -213,6 +230,8 @@ static int watch_until(struct plx_connection *connection, struct watch *watch, i
             return result;
         if (watch->total.frames != before)
             report_frame(watch, form);
+        if (form == LINES)
+            print_verdict_change(watch);
         if (plx_now_ns() >= report_ns) {
             report_period(watch, form, watch->total.frames - reported);
             reported = watch->total.frames;
@@ -260,8 +279,9 @@ int plx_command_watch(int argc, char **argv)
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
         PLX_OPTION("seconds", "S", request.seconds, "ends after S seconds (default: at Ctrl-C)", .min = 0.1, .max = 100000),
-        PLX_OPTION("changes", NULL, changes,
-                   "prints plain lines: the numbers of every second, and obstacles that appear, move or disappear"),
+        PLX_OPTION(
+            "changes", NULL, changes,
+            "prints plain lines: the numbers of every second, obstacles that appear, move or disappear, and each new verdict"),
         PLX_OPTION("json", NULL, json, "prints a line of JSON for each frame, and one for each second without a frame"),
         {0},
     };

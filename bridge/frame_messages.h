@@ -13,6 +13,7 @@
 
 #include <parallax/frame.h>
 
+#include "core/tracks/confirmed.h"
 #include "formats/cdr/ros_types.h"
 
 /* The coordinate frames of the messages. */
@@ -35,6 +36,9 @@ struct plx_frame_messages {
     int64_t realtime_ns; /* of the stamp */
     const struct plx_frame_names *names;
     void *scratch; /* plx_frame_messages_scratch bytes, aligned to 8; one message at a time uses it */
+    /* For detections and markers that people watch: confirmed obstacles, and lost ones for one frame more; of the frame before
+     * FRAME. NULL: all that are seen in this frame, as in recordings. */
+    const struct plx_confirmed *confirmed;
 };
 
 /* Bytes of scratch that every message of a frame as large as FRAME can do with. */
@@ -79,7 +83,7 @@ int plx_message_map(const struct plx_frame_messages *messages, struct ros_occupa
 /* The frame's verdict as one word: "go", "slow" or "stop"; what this program does not know is "stop". */
 void plx_message_verdict(const struct plx_frame_messages *messages, struct ros_string *ret_verdict);
 
-/* The obstacles that are seen in this frame: id = track, class "obstacle", score = confidence. */
+/* The obstacles of this frame, as messages->confirmed says: id = track, class "obstacle", score = confidence. */
 void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles);
 
 /* Likewise, a box and its track's number and distance for each, which viewers drop after half a second. */

@@ -37,13 +37,18 @@ static struct ros_bounding_box_3d box_of(const struct plx_obstacle *o)
     };
 }
 
+static bool is_listed(const struct plx_frame_messages *messages, const struct plx_obstacle *o)
+{
+    return messages->confirmed ? plx_confirmed_shows(messages->confirmed, o) : o->status != PLX_TRACK_LOST;
+}
+
 void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles)
 {
     struct detections *all = messages->scratch;
     uint32_t count = 0;
     for (uint32_t i = 0; i < messages->frame->obstacle_count; i++) {
         const struct plx_obstacle *o = &messages->frame->obstacle[i];
-        if (o->status == PLX_TRACK_LOST)
+        if (!is_listed(messages, o))
             continue;
         const struct ros_bounding_box_3d box = box_of(o);
         snprintf(all->id[count], ID_BYTES, "%u", o->track);
@@ -83,7 +88,7 @@ void plx_message_markers(const struct plx_frame_messages *messages, struct ros_m
     uint32_t count = 0;
     for (uint32_t i = 0; i < messages->frame->obstacle_count; i++) {
         const struct plx_obstacle *o = &messages->frame->obstacle[i];
-        if (o->status == PLX_TRACK_LOST)
+        if (!is_listed(messages, o))
             continue;
         char *text = all->text[count / 2];
         struct ros_marker *cube = &all->marker[count], *label = cube + 1;

@@ -35,6 +35,12 @@ source_keys=(--set source.type=synthetic --set match.disparities=64)
 what="the embedded scene"
 full_rate=30 # of the embedded scene, pairs/s
 calm_rate=8
+# How the camera of the scene is mounted, and two zones that its nearest box crosses every 10 s, so that the verdict changes. A demonstration
+# shares its machine with others: a late frame is no reason to stop there.
+slow_zone="{name: slow, polygon: [[1.9, -0.6], [3.4, -0.6], [3.4, 0.6], [1.9, 0.6]], occupied: slow, unknown: slow}"
+stop_zone="{name: stop, polygon: [[1.9, -0.3], [3.4, -0.3], [3.4, 0.3], [1.9, 0.3]]}"
+source_keys+=(--set mount.z_m=1 --set mount.pitch_deg=5.73 --set mount.roll_deg=0.86 --set "zones=[$stop_zone, $slow_zone]"
+    --set verdict.reaction_ms=1500 --set verdict.stop_flags=frozen,no_frames --set verdict.slow_flags=)
 if [[ ${1-} ]]; then
     [[ -d $1 ]] || { echo "demo: $1 is not a directory" >&2; exit 66; }
     source_keys=(--set source.type=replay --set "source.path=$1" --set source.loop=true)

@@ -25,9 +25,10 @@ struct plx_ros_node {
     void *scratch;
     size_t scratch_bytes;
     struct plx_diagnostics diagnostics;
-    int64_t diagnosed_ns; /* the last time, CLOCK_MONOTONIC */
-    int frames_since;     /* then */
-    int64_t age_ns;       /* of the newest frame when it came */
+    int64_t diagnosed_ns;           /* the last time, CLOCK_MONOTONIC */
+    int frames_since;               /* then */
+    int64_t age_ns;                 /* of the newest frame when it came */
+    struct plx_confirmed confirmed; /* in the last frame that was published */
 };
 
 /* Once: it never changes, and DDS keeps it for those who come late. */
@@ -143,7 +144,7 @@ static void check_verdict_age(struct plx_frame *frame)
 
 static int publish_frame(struct plx_ros_node *node)
 {
-    struct plx_frame_messages messages = {.frame = node->frame, .names = node->frames};
+    struct plx_frame_messages messages = {.frame = node->frame, .names = node->frames, .confirmed = &node->confirmed};
     union plx_topic_message message;
     int result = grow(&node->scratch, &node->scratch_bytes, plx_frame_messages_scratch(node->frame));
     if (result == 0)
@@ -155,6 +156,7 @@ static int publish_frame(struct plx_ros_node *node)
     for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++) /* that one is published already */
         if (plx_ros_is_read(node->publisher, i) && plx_topic_fill((enum plx_topic_id)i, &messages, &message) == 0)
             plx_ros_publish(node->publisher, i, &message);
+    plx_confirmed_keep(&node->confirmed, node->frame->obstacle, node->frame->obstacle_count);
     return 0;
 }
 

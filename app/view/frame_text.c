@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <parallax/words.h>
+
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/drift/offset.h"
@@ -19,8 +21,8 @@
 static int describe_motion(const struct plx_obstacle *obstacle, char *text, size_t size)
 {
     double ahead = (double)obstacle->velocity_mps[2], sideways = (double)obstacle->velocity_mps[0];
-    if (obstacle->status == PLX_TRACK_NEW)
-        return snprintf(text, size, "new");
+    if (obstacle->status == PLX_TRACK_NEW || obstacle->status == PLX_TRACK_LOST)
+        return snprintf(text, size, "%s", plx_track_word(obstacle->status));
     if (fabs(ahead) < STILL_MPS && fabs(sideways) < STILL_MPS)
         return snprintf(text, size, "still");
     if (fabs(ahead) >= fabs(sideways))
@@ -166,6 +168,17 @@ int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_ob
     size_t count = 0;
     for (uint32_t i = 0; i < frame->obstacle_count && i < PLX_MAX_OBSTACLES; i++)
         if (frame->obstacle[i].status != PLX_TRACK_LOST)
+            ret_sorted[count++] = &frame->obstacle[i];
+    qsort(ret_sorted, count, sizeof(void *), nearest_first);
+    return (int)count;
+}
+
+int plx_obstacles_confirmed(const struct plx_frame *frame, const struct plx_confirmed *before,
+                            const struct plx_obstacle *ret_sorted[PLX_MAX_OBSTACLES])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < frame->obstacle_count && i < PLX_MAX_OBSTACLES; i++)
+        if (plx_confirmed_shows(before, &frame->obstacle[i]))
             ret_sorted[count++] = &frame->obstacle[i];
     qsort(ret_sorted, count, sizeof(void *), nearest_first);
     return (int)count;

@@ -11,6 +11,7 @@
 #include <parallax/frame.h>
 
 #include "core/base/units.h"
+#include "core/tracks/confirmed.h"
 
 #define PLX_OBSTACLE_TEXT 160
 #define PLX_ALIGNMENT_TEXT 160
@@ -25,6 +26,10 @@ static inline bool plx_frame_is_raw(const struct plx_frame *frame)
 
 /* The obstacles seen in this frame (not the lost ones), nearest first; returns their number. */
 int plx_obstacles_by_distance(const struct plx_frame *frame, const struct plx_obstacle *ret_sorted[PLX_MAX_OBSTACLES]);
+
+/* Those that a list shows which changes with the frames, nearest first; returns their number. BEFORE: of the frame before. */
+int plx_obstacles_confirmed(const struct plx_frame *frame, const struct plx_confirmed *before,
+                            const struct plx_obstacle *ret_sorted[PLX_MAX_OBSTACLES]);
 
 /* How far the ground ahead is free, metres: the least over the columns of the scan in the middle third of the picture. NAN if
  * nothing is known in more than a tenth of these, or the frame has no scan. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "app/view/json.h"
 #include "core/base/words.h"
@@ -28,6 +29,11 @@ void plx_verdict_text(const struct plx_verdict_now *verdict, char *ret_text, siz
     const bool has_fault = verdict->reasons & PLX_REASON_FAULT;
     snprintf(ret_text, size, "%s%s%s%s%s%s", plx_verdict_word(verdict->verdict), verdict->reasons ? ": " : "", reasons, place,
              has_fault && *reasons ? "; " : "", has_fault ? faults : "");
+}
+
+bool plx_verdict_is_same(const struct plx_verdict_now *a, const struct plx_verdict_now *b)
+{
+    return a->verdict == b->verdict && a->reasons == b->reasons && a->faults == b->faults && strcmp(a->name, b->name) == 0;
 }
 
 cJSON *plx_verdict_json(const struct plx_verdict_now *verdict)

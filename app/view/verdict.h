@@ -3,6 +3,7 @@
 #ifndef PLX_APP_VIEW_VERDICT_H
 #define PLX_APP_VIEW_VERDICT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <cjson/cJSON.h>
@@ -12,6 +13,9 @@
 
 /* "go", or "stop: something stands in a zone (front, 1.32 m)". */
 void plx_verdict_text(const struct plx_verdict_now *verdict, char *ret_text, size_t size);
+
+/* Whether a person would call both the same: of one kind, for the same reasons, in the same zone. */
+bool plx_verdict_is_same(const struct plx_verdict_now *a, const struct plx_verdict_now *b);
 
 /* {"verdict": "stop", "reasons": ["occupied"], ...}; a new item of the caller. */
 cJSON *plx_verdict_json(const struct plx_verdict_now *verdict);

@@ -17,6 +17,7 @@ EMBED(plx_page_pictures, "pictures.js")
 EMBED(plx_page_top, "top.js")
 EMBED(plx_page_calibrating, "calibrating.js")
 EMBED(plx_page_cloud, "cloud.js")
+EMBED(plx_page_confirmed, "confirmed.js")
 EMBED(plx_page_panel, "panel.js")
 
 #define JAVASCRIPT "text/javascript; charset=utf-8"
@@ -32,6 +33,7 @@ const struct plx_web_asset *plx_web_asset(const char *path)
         {"/top.js", JAVASCRIPT, plx_page_top, plx_page_top_end},
         {"/calibrating.js", JAVASCRIPT, plx_page_calibrating, plx_page_calibrating_end},
         {"/cloud.js", JAVASCRIPT, plx_page_cloud, plx_page_cloud_end},
+        {"/confirmed.js", JAVASCRIPT, plx_page_confirmed, plx_page_confirmed_end},
         {"/panel.js", JAVASCRIPT, plx_page_panel, plx_page_panel_end},
     };
     for (size_t i = 0; i < sizeof assets / sizeof *assets; i++)

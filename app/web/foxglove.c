@@ -271,9 +271,11 @@ static bool begin(struct plx_foxglove_frame *messages, const struct plx_frame *f
     }
     messages->scratch = NULL;
     const size_t bytes = messages->scratch_bytes;
+    const struct plx_confirmed before = messages->confirmed;
     plx_foxglove_frame_close(messages);
     *messages = (struct plx_foxglove_frame){
-        .epoch = frame->epoch, .sequence = frame->sequence, .scratch = scratch, .scratch_bytes = bytes};
+        .epoch = frame->epoch, .sequence = frame->sequence, .before = before, .scratch = scratch, .scratch_bytes = bytes};
+    plx_confirmed_keep(&messages->confirmed, frame->obstacle, frame->obstacle_count);
     return plx_realtime_ns(frame, &messages->realtime_ns) == 0;
 }
 
@@ -296,8 +298,11 @@ static struct plx_web_buffer *packed(const struct plx_cdr_type *type, const void
 /* The message of TOPIC. NULL: the frame has none. */
 static struct plx_web_buffer *encoded(struct plx_foxglove_frame *messages, const struct plx_frame *frame, int topic)
 {
-    const struct plx_frame_messages source = {
-        .frame = frame, .realtime_ns = messages->realtime_ns, .names = &plx_frame_names, .scratch = messages->scratch};
+    const struct plx_frame_messages source = {.frame = frame,
+                                              .realtime_ns = messages->realtime_ns,
+                                              .names = &plx_frame_names,
+                                              .scratch = messages->scratch,
+                                              .confirmed = &messages->before};
     union plx_topic_message content;
     if (messages->message[topic] || messages->missing[topic])
         return messages->message[topic];

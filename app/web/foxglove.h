@@ -31,6 +31,7 @@ struct plx_foxglove_frame {
     struct plx_web_buffer *message[PLX_TOPICS]; /* with room for the number of the subscription; NULL: not made yet */
     bool missing[PLX_TOPICS];                   /* the frame has none */
     int64_t realtime_ns;
+    struct plx_confirmed confirmed, before; /* in this frame, and in the last one that was sent */
     void *scratch;
     size_t scratch_bytes;
 };

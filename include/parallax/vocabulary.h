@@ -132,7 +132,11 @@
     ROW(0, NONE)   /* switched off: all numbers are 0 */                                                                       \
     ROW(1, VISUAL) /* visual odometry of the left camera */
 
-/* What is known of a track in this frame: number, name, word. */
+/* What is known of a track in this frame: number, name, word.
+ * NEW: unconfirmed. It was matched in fewer than tracks.min_hits frames, and may be an error of matching that is gone in the next
+ * frame. Lists for people hide it; scan, map and verdict count what was seen at once.
+ * TRACKED: confirmed, and seen in this frame.
+ * LOST: confirmed, but not seen in this frame: where it should be. Lists for people show it for one frame more. */
 #define PLX_TRACK_TABLE(ROW)                                                                                                   \
     ROW(1, NEW, "new")                                                                                                         \
     ROW(2, TRACKED, "tracked")                                                                                                 \

@@ -26,7 +26,7 @@ static void open_view(double pitch_degrees, double roll_degrees)
     const struct plx_frame *frame = view.places.runner.frame;
     assert_true(frame->ground.valid);
     view.messages =
-        (struct plx_frame_messages){frame, PLX_NS_PER_S, &plx_frame_names, malloc(plx_frame_messages_scratch(frame))};
+        (struct plx_frame_messages){frame, PLX_NS_PER_S, &plx_frame_names, malloc(plx_frame_messages_scratch(frame)), NULL};
     assert_non_null(view.messages.scratch);
 }
 

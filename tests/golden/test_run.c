@@ -268,6 +268,29 @@ static void tracks_of_stixels(void **state)
     expect_sequence("obstacles.records=stixels", "calibration_correction=rows", 0.95);
 }
 
+/* The same measures by the pipeline's own motion, after the pairs of a sequence, and after no others. */
+static void steadiness_of_a_sequence(void **state)
+{
+    (void)state;
+    static const char dataset[] = PLX_TEST_DATA "/sequence/kitti_seq1", pairs[] = PLX_TEST_DATA "/kitti_dev";
+    unsigned int tracks, one_frame, shown, shown_short;
+    struct command command;
+    command_succeed(&command, "run", dataset, "--max-disparity", "128", "--obstacles");
+    const char *line = strstr(command.out, "\ntracks  ");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, " tracks %u, %u of one frame", &tracks, &one_frame), 2);
+    line = strstr(line, "\nshown in a list");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, " shown in a list %u, %u of them", &shown, &shown_short), 2);
+    assert_true(tracks > shown && shown > shown_short && tracks > one_frame && one_frame > 0);
+    assert_non_null(strstr(command.out, "\nid changes"));
+    assert_non_null(strstr(line, " moving; p95 "));
+    command_free(&command);
+    command_succeed(&command, "run", pairs, "--max-disparity", "128", "--obstacles");
+    assert_null(strstr(command.out, "\ntracks  "));
+    command_free(&command);
+}
+
 /* Links NAME of the pair in FOLDER as picture NUMBER below PLACE. */
 static void link_picture(const char *folder, const char *name, const char *place, int number)
 {
@@ -389,6 +412,7 @@ int main(void)
         cmocka_unit_test(output_is_ground_truth_of_itself),
         cmocka_unit_test(motion_of_a_sequence),
         cmocka_unit_test(tracks_of_stixels),
+        cmocka_unit_test(steadiness_of_a_sequence),
         cmocka_unit_test(pairs_of_one_camera_learn_from_each_other),
         cmocka_unit_test(corrected_rows_help_depth),
     };

@@ -103,9 +103,12 @@ class Topics(Ros):
         topics["/diagnostics"] = ("diagnostic_msgs/msg/DiagnosticArray", dds.RELIABLE)
         listener = dds.Listener(DOMAIN, STRUCTURES, topics)
         self.assertTrue(listener.wait_for(3, WAIT_S), {name: len(got) for name, got in listener.messages.items()})
+        markers = listener.messages["/parallax/obstacles_markers"]
+        self.assertTrue(listener.wait(lambda: sum(len(each.markers) > 0 for each in markers) >= 3, WAIT_S))  # confirmed from the third frame on
         self.assertIsNone(ros.poll())
 
         got = {name.removeprefix("/parallax/"): messages for name, messages in listener.messages.items()}
+        got["obstacles_markers"] = [each for each in got["obstacles_markers"] if each.markers]  # an empty one has no stamp
         stamps = [set(map(dds.stamp_of, got[name])) for name in FRAME_TOPICS]
         stamp = min(set.intersection(*stamps))  # one frame, all topics
         frame = {name: next(each for each in got[name] if dds.stamp_of(each) == stamp) for name in FRAME_TOPICS}
@@ -182,6 +185,15 @@ class Topics(Ros):
             readers.append((general, reader))
         for general, reader in readers:
             self.assertEqual(reader.wait(2 * WAIT_S), 0, general)
+
+    def test_unconfirmed_obstacles_are_no_detections(self):
+        self.start_daemon("tracks.min_hits=1000")  # none is ever confirmed
+        self.start_ros()
+        listener = listen("obstacles", "obstacles_markers", "points_obstacles")
+        self.assertTrue(listener.wait_for(3, WAIT_S))
+        got = {name.removeprefix("/parallax/"): messages for name, messages in listener.messages.items()}
+        self.assertEqual({len(each.detections) for each in got["obstacles"]} | {len(each.markers) for each in got["obstacles_markers"]}, {0})
+        self.assertGreater(got["points_obstacles"][-1].width, 0)  # what a costmap needs is there at once
 
     def test_best_effort_readers_match(self):
         self.start_daemon()

@@ -65,8 +65,35 @@ static void watch_prints_lines_where_there_is_no_terminal(void **state)
     assert_non_null(strstr(command.out, " m ahead "));
     assert_non_null(strstr(command.out, "; simulated pictures\n"));
     assert_non_null(strstr(command.out, "stages, ms: convert "));
+    const char *verdict = strstr(command.out, " s  verdict    "); /* the service has a zone */
+    assert_non_null(verdict);
+    assert_true(strncmp(verdict + 15, "go\n", 3) == 0 || strncmp(verdict + 15, "stop: ", 6) == 0 ||
+                strncmp(verdict + 15, "slow: ", 6) == 0);
     assert_null(strchr(command.out, '\033'));
     command_free(&command);
+}
+
+/* Of a service that confirms nothing, each frame has its obstacles for programs, and none for people. */
+static void watch_hides_unconfirmed_obstacles(void **state)
+{
+    (void)state;
+    struct command command;
+    stop_daemon();
+    start_daemon("--set", "source.width=320", "--set", "source.height=240", "--set", ("source.rate_hz=" SCENE_HZ), "--set",
+                 "tracks.min_hits=1000");
+    command_succeed(&command, "watch", "--seconds", "2.2");
+    assert_non_null(strstr(command.out, " 0 obstacles  "));
+    assert_null(strstr(command.out, " + #"));
+    assert_null(strstr(command.out, "verdict")); /* without a zone */
+    command_free(&command);
+    command_succeed(&command, "watch", "--json", "--seconds", "1");
+    assert_non_null(strstr(command.out, "\"new\""));
+    command_free(&command);
+    command_succeed(&command, "status");
+    assert_non_null(strstr(command.out, "  new\n")); /* one frame alone, as it is */
+    command_free(&command);
+    stop_daemon();
+    start_scene(state);
 }
 
 /* The four forms of the disparity of one frame agree. */
@@ -443,6 +470,7 @@ int main(void)
     const struct CMUnitTest scene[] = {
         cmocka_unit_test(status_in_words_and_json),
         cmocka_unit_test(watch_prints_lines_where_there_is_no_terminal),
+        cmocka_unit_test(watch_hides_unconfirmed_obstacles),
         cmocka_unit_test(snapshot_writes_files_that_agree),
     };
     const struct CMUnitTest others[] = {

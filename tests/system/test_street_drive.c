@@ -9,6 +9,7 @@
 #include "cpu/cpu.h"
 #include "drivers/synthetic/raycast.h"
 #include "tests/cmocka.h"
+#include "tests/list_truth.h"
 #include "tests/runner.h"
 
 #define WIDTH 640
@@ -17,8 +18,6 @@
 #define RATE 6
 #define LEAST_HEIGHT_M 0.4 /* lower objects, such as the kerb, are no obstacles */
 #define FAR_M 15.0
-#define APART_M 1.0     /* between two things that one obstacle joins */
-#define APART_PIXELS 40 /* of the smaller one */
 
 struct truth {
     float depth_m[HEIGHT][WIDTH];  /* along the optical axis */
@@ -39,6 +38,7 @@ struct counts {
 };
 
 static struct truth truth;
+static struct list_truth objects; /* of the same moment */
 
 static void look(const struct plx_scene *scene, double time_s)
 {
@@ -72,40 +72,13 @@ static void count_pixels(const struct plx_scene *scene, const struct plx_image *
         }
 }
 
-/* True if the pixels of LABEL show two objects with a gap in depth between them. A pixel beside an edge that has the disparity
- * of the other side does not show what is there. */
-static bool joins(const struct plx_scene *scene, struct plx_frame *frame, uint32_t label)
+static void count_joined(struct plx_frame *frame, struct counts *counts)
 {
-    const struct plx_image labels = plx_pipeline_plane(frame, PLX_PLANE_LABELS);
-    const struct plx_image disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY);
-    const float disparity_m = (float)(PLX_DISPARITY_ONE * scene->calibration.fx * scene->calibration.baseline_m);
-    int pixels[PLX_SCENE_MAX_OBJECTS] = {0};
-    float least[PLX_SCENE_MAX_OBJECTS], most[PLX_SCENE_MAX_OBJECTS];
-
-    for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH; x++) {
-            const int object = truth.object[y][x];
-            const float depth_m = truth.depth_m[y][x];
-            const int d = ((const uint16_t *)plx_row(&disparity, y))[x];
-            if (object < 0 || ((const uint16_t *)plx_row(&labels, y))[x] != label ||
-                fabsf((float)d - disparity_m / depth_m) > PLX_DISPARITY_ONE)
-                continue;
-            least[object] = pixels[object] > 0 ? fminf(least[object], depth_m) : depth_m;
-            most[object] = pixels[object] > 0 ? fmaxf(most[object], depth_m) : depth_m;
-            pixels[object]++;
-        }
-    for (int a = 0; a < PLX_SCENE_MAX_OBJECTS; a++)
-        for (int b = 0; b < PLX_SCENE_MAX_OBJECTS; b++)
-            if (pixels[a] >= APART_PIXELS && pixels[b] >= APART_PIXELS && least[a] > most[b] + APART_M)
-                return true;
-    return false;
-}
-
-static void count_joined(const struct plx_scene *scene, struct plx_frame *frame, struct counts *counts)
-{
+    struct list_owner owner[PLX_MAX_OBSTACLES];
     bool joined = false;
+    list_truth_find_owners(&objects, frame, owner);
     for (uint32_t i = 0; i < frame->obstacle_count; i++)
-        joined = joined || (frame->obstacle[i].label != 0 && joins(scene, frame, frame->obstacle[i].label));
+        joined = joined || owner[i].is_joined;
     counts->joined_frames += joined;
 }
 
@@ -184,7 +157,7 @@ static void judge(const struct plx_scene *scene, struct plx_frame *frame, struct
     counts->ground_frames += frame->ground.valid && fabs((double)frame->ground.camera_height_m - scene->camera_height_m) < 0.05;
     counts->motions += frame->motion.valid != 0;
     count_pixels(scene, &labels, counts);
-    count_joined(scene, frame, counts);
+    count_joined(frame, counts);
     count_free(scene, &scan, counts);
     count_feet(frame, &labels, counts);
 }
@@ -222,6 +195,7 @@ static void fifty_seconds_along_the_street(void **state)
     double error_m, degrees, way_m;
 
     plx_scene_street(WIDTH, HEIGHT, 1, &scene);
+    list_truth_create(WIDTH, HEIGHT, &objects);
     plx_pipeline_params_default(&params);
     params.match.disparities = 64;
     assert_int_equal(plx_cpu_create(&limits, &stages), 0);
@@ -231,6 +205,7 @@ static void fifty_seconds_along_the_street(void **state)
         runner_draw(&runner, &scene, time_s, i);
         assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(time_s * 1e9)), 0);
         look(&scene, time_s);
+        list_truth_see(&objects, &scene, time_s);
         judge(&scene, runner.frame, &c);
     }
     judge_pose(&scene, &runner.frame->motion.pose, &error_m, &degrees, &way_m);
@@ -248,6 +223,7 @@ static void fifty_seconds_along_the_street(void **state)
     assert_int_equal(c.motions, FRAMES - 1);
     assert_true(error_m <= 0.005 * way_m && degrees <= 0.005 * way_m);
     runner_destroy(&runner);
+    list_truth_destroy(&objects);
     stages->ops->destroy(stages);
 }
 

@@ -34,7 +34,7 @@ static int setup(void **state)
     place_plane(f, PLX_PLANE_LEFT, published.left, PITCH, WIDTH, HEIGHT);
     place_plane(f, PLX_PLANE_DISPARITY, published.disparity, PITCH, WIDTH, HEIGHT);
     place_plane(f, PLX_PLANE_LABELS, published.labels, PITCH, WIDTH, HEIGHT);
-    messages = (struct plx_frame_messages){f, STAMP, &plx_frame_names, malloc(plx_frame_messages_scratch(f))};
+    messages = (struct plx_frame_messages){f, STAMP, &plx_frame_names, malloc(plx_frame_messages_scratch(f)), NULL};
     return messages.scratch ? 0 : -1;
 }
 
@@ -220,6 +220,35 @@ static void obstacles_that_are_seen(void **state)
                 one->bbox.center.orientation.w == 1);
 }
 
+/* Of a new, a tracked and two lost tracks: a recording has what is seen, what people watch has what is confirmed. */
+static void lists_for_people_show_what_is_confirmed(void **state)
+{
+    (void)state;
+    static const uint32_t status[] = {PLX_TRACK_NEW, PLX_TRACK_TRACKED, PLX_TRACK_LOST, PLX_TRACK_LOST};
+    const struct plx_confirmed confirmed = {.count = 2, .track = {9, 3}};
+    struct ros_detection_3d_array list;
+    struct ros_marker_array markers;
+    published.frame.obstacle_count = 4;
+    for (uint32_t i = 0; i < 4; i++)
+        published.frame.obstacle[i] = (struct plx_obstacle){.track = i + 1, .status = status[i], .nearest_m = 3};
+    plx_message_obstacles(&messages, &list);
+    assert_int_equal(list.detections.count, 2);
+    assert_string_equal(list.detections.data[0].id, "1");
+    assert_string_equal(list.detections.data[1].id, "2");
+    plx_message_markers(&messages, &markers);
+    assert_int_equal(markers.markers.count, 4);
+
+    messages.confirmed = &confirmed;
+    plx_message_obstacles(&messages, &list);
+    assert_int_equal(list.detections.count, 2);
+    assert_string_equal(list.detections.data[0].id, "2");
+    assert_string_equal(list.detections.data[1].id, "3"); /* TRACKED in the frame before */
+    plx_message_markers(&messages, &markers);
+    assert_int_equal(markers.markers.count, 4);
+    assert_true(markers.markers.data[0].id == 2 && markers.markers.data[2].id == 3);
+    messages.confirmed = NULL;
+}
+
 static void assert_near(double got, double expected)
 {
     if (!(fabs(got - expected) <= 1e-12))
@@ -320,6 +349,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(points_of_the_list, setup, teardown),
         cmocka_unit_test_setup_teardown(markers_are_a_box_and_a_text, setup, teardown),
         cmocka_unit_test_setup_teardown(obstacles_that_are_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(lists_for_people_show_what_is_confirmed, setup, teardown),
         cmocka_unit_test_setup_teardown(motion_in_axes_of_the_robot, setup, teardown),
         cmocka_unit_test_setup_teardown(turns_about_several_axes, setup, teardown),
     };

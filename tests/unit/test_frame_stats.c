@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/cli/live/watch_screen.h"
 #include "app/view/frame_stats.h"
 #include "app/view/frame_text.h"
 #include "core/base/clock.h"
@@ -201,6 +202,9 @@ static void obstacle_in_words(void **state)
     obstacle.status = PLX_TRACK_NEW;
     plx_obstacle_text(&obstacle, true, text, sizeof text);
     assert_string_equal(text + strlen(text) - strlen("high  new"), "high  new");
+    obstacle.status = PLX_TRACK_LOST;
+    plx_obstacle_text(&obstacle, true, text, sizeof text);
+    assert_non_null(strstr(text, "high  lost"));
 
     /* The longest text fits: nothing is farther or faster than six digits say. */
     obstacle = (struct plx_obstacle){.track = UINT32_MAX,
@@ -215,6 +219,70 @@ static void obstacle_in_words(void **state)
                                      .size_class = PLX_SIZE_LARGE};
     plx_obstacle_text(&obstacle, true, text, sizeof text);
     assert_non_null(strstr(text, "to the right 999999.0 m/s, large, moves 999999.0 m/s"));
+}
+
+static struct plx_frame list_frame; /* large */
+static const struct plx_confirmed list_before = {.count = 2, .track = {9, 4}};
+
+/* Two new tracks, two tracked and two lost ones, of which 4 was TRACKED in the frame before. A smaller number is farther. */
+static void make_list(void)
+{
+    static const uint32_t status[] = {PLX_TRACK_NEW,  PLX_TRACK_TRACKED, PLX_TRACK_TRACKED,
+                                      PLX_TRACK_LOST, PLX_TRACK_LOST,    PLX_TRACK_NEW};
+    list_frame = (struct plx_frame){.obstacle_count = 6};
+    for (uint32_t i = 0; i < 6; i++)
+        list_frame.obstacle[i] =
+            (struct plx_obstacle){.track = i + 1, .status = status[i], .disparity_near = (float)i + 1, .position_m = {0, 0, 1}};
+}
+
+static void a_list_shows_confirmed_obstacles(void **state)
+{
+    (void)state;
+    const struct plx_confirmed none = {0};
+    const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
+    make_list();
+    assert_int_equal(plx_obstacles_by_distance(&list_frame, sorted), 4); /* all that one frame shows */
+    assert_int_equal(plx_obstacles_confirmed(&list_frame, &list_before, sorted), 3);
+    assert_true(sorted[0]->track == 4 && sorted[1]->track == 3 && sorted[2]->track == 2);
+    assert_int_equal(plx_obstacles_confirmed(&list_frame, &none, sorted), 2);
+    assert_true(sorted[0]->track == 3 && sorted[1]->track == 2);
+}
+
+/* Into TEXT, of SIZE bytes. */
+static void read_screen(const struct plx_status *status, char *text, size_t size)
+{
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    const int terminal = dup(STDOUT_FILENO);
+    assert_true(terminal >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
+    plx_watch_screen(status, &list_before);
+    fflush(stdout);
+    assert_true(dup2(terminal, STDOUT_FILENO) >= 0);
+    close(terminal);
+    rewind(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+static void the_screen_shows_confirmed_obstacles(void **state)
+{
+    (void)state;
+    static struct plx_status status; /* large */
+    char text[8192];
+    make_list();
+    const int64_t now_ns = plx_boot_now_ns();
+    list_frame.published_ns = now_ns;
+    list_frame.capture[PLX_LEFT].capture_ns = now_ns;
+    list_frame.fresh_ns = INT64_MAX;
+    status = (struct plx_status){.any = true, .frame = list_frame, .stats.frames = 1};
+    read_screen(&status, text, sizeof text);
+    assert_null(strstr(text, "verdict"));
+    status.frame.zone[0] = (struct plx_zone_info){.name = "front", .points = 4};
+    status.verdict = (struct plx_verdict_now){.verdict = PLX_VERDICT_GO};
+    read_screen(&status, text, sizeof text);
+    assert_non_null(strstr(text, "\nverdict     go\033"));
+    assert_non_null(strstr(text, "\n3 obstacles")); /* not the four that are seen, nor all six */
 }
 
 static void free_ground_ahead(void **state)
@@ -296,6 +364,8 @@ int main(void)
         cmocka_unit_test(ages_in_words),
         cmocka_unit_test(motion_in_words),
         cmocka_unit_test(obstacle_in_words),
+        cmocka_unit_test(a_list_shows_confirmed_obstacles),
+        cmocka_unit_test(the_screen_shows_confirmed_obstacles),
         cmocka_unit_test(free_ground_ahead),
         cmocka_unit_test(the_nearest_drop),
     };

@@ -26,7 +26,7 @@ static int setup(void **state)
     (void)state;
     struct plx_frame *f = init_frame(&published.frame, sizeof published, 64, 48);
     place_plane(f, PLX_PLANE_MAP, published.cell, sizeof published.cell[0], PLX_MAP_CELLS, PLX_MAP_CELLS);
-    messages = (struct plx_frame_messages){f, 5000000007, &plx_frame_names, malloc(plx_frame_messages_scratch(f))};
+    messages = (struct plx_frame_messages){f, 5000000007, &plx_frame_names, malloc(plx_frame_messages_scratch(f)), NULL};
     f->map.valid = 1;
     return messages.scratch ? 0 : -1;
 }

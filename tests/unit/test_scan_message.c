@@ -39,7 +39,7 @@ static int setup(void **state)
     place_plane(f, PLX_PLANE_SCAN, published.scan, sizeof published.scan, COLUMNS, 1);
     place_plane(f, PLX_PLANE_STIXELS, published.stixel, sizeof published.stixel[0], PLX_COLUMN_STIXELS, COLUMNS);
     place_plane(f, PLX_PLANE_DISPARITY, published.disparity, sizeof published.disparity[0], WIDTH, HEIGHT);
-    messages = (struct plx_frame_messages){f, 5, &plx_frame_names, malloc(plx_frame_messages_scratch(f))};
+    messages = (struct plx_frame_messages){f, 5, &plx_frame_names, malloc(plx_frame_messages_scratch(f)), NULL};
     return messages.scratch ? 0 : -1;
 }
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.request
 
 import numpy
 
@@ -92,6 +93,14 @@ Promise.all([import("/pictures.js"), import("/top.js")]).then(([pictures, top]) 
   const seen = read(picture.overlay, inPicture);
   above.draw(frame);
   done([[3, 6].map(metres => [...pictures.colour(1.2 / metres), 255]), seen, read(above.canvas, inTop)]);
+});
+"""
+# What a page shows of FRAMES, each a list of tracks and their status, or null: their tracks, in its order.
+CONFIRMED = """
+const [frames, done] = arguments;
+import("/confirmed.js").then(({ Confirmed }) => {
+  const confirmed = new Confirmed();
+  done(frames.map(frame => confirmed.next(frame && frame.map(([track, status]) => ({ track, status, nearest_m: track })))?.map(({ track }) => track) ?? null));
 });
 """
 # Draws ground that falls away: 3 m ahead in columns 80..159 of the picture, 6 m in 160..239; free to 10 m beside it. Returns the
@@ -267,6 +276,19 @@ class Page(Web):
                 return new Set(new Uint32Array(copy.getContext("2d").getImageData(0, 0, copy.width, copy.height).data.buffer)).size""",
                                       f"#{name} canvas")
             self.assertGreater(colours, 20, name)
+        self.assertEqual(self.console(), [])
+
+    def test_unconfirmed_obstacles_are_hidden_and_a_lost_one_stays_for_a_frame(self):
+        self.open("tracks.min_hits=1000")  # none is ever confirmed
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/status.json", timeout=WAIT_S) as answer:
+            self.assertEqual({each["status"] for each in json.load(answer)["obstacles"]}, {"new"})
+        self.until(lambda: self.run_script("return parallax.frames") > 3)
+        self.assertEqual(self.text("obstacles"), "")
+        self.assertRegex(self.run_script("return document.querySelector('#picture figcaption').innerText"), "^0 obstacles")
+        frames = [[[1, "new"], [2, "tracked"]], [[1, "new"]], [[1, "tracked"]], [[1, "tracked"], [3, "tracked"]], [[3, "tracked"]], [[3, "tracked"]],
+                  None, [], [[3, "tracked"]], None, [[4, "new"]], [[4, "tracked"], [3, "tracked"]]]
+        shown = [[2], [2], [1], [1, 3], [1, 3], [3], None, [], [3], None, [], [3, 4]]
+        self.assertEqual(self.browser.execute_async_script(CONFIRMED, frames), shown)
         self.assertEqual(self.console(), [])
 
     def test_obstacles_follow_their_outline(self):

@@ -155,7 +155,7 @@ class Http(Web):
         self.assertEqual(self.get("/", method="HEAD")[1], b"")
         self.assertIn(b"\nparallax_up 1\n", self.get("/metrics")[1])
         self.assertEqual(self.get("/nothing")[0], 404)
-        total = sum(len(self.get(f"/{name}")[1]) for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "panel.js"))
+        total = sum(len(self.get(f"/{name}")[1]) for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "confirmed.js", "panel.js"))
         self.assertLess(total, 100_000)
 
     def test_files_can_be_fetched_and_no_others(self):
@@ -184,7 +184,7 @@ class Http(Web):
     def test_nothing_that_is_served_names_an_absolute_path(self):
         """Behind a proxy the page has a prefix, of which it knows nothing."""
         self.start_web()
-        for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "panel.js"):
+        for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "confirmed.js", "panel.js"):
             text = self.get(f"/{name}")[1].decode()
             self.assertNotRegex(text, r"""(href|src|action)="/|url\(/|from ["']/|import\(["']/|fetch\(["'`]/|location\.(host|origin)\b""", name)
 
@@ -410,6 +410,21 @@ class Foxglove(Web):
             self.assertEqual(set(messages["/parallax/map"].data.tolist()), {-1, 0, 100})
             self.assertEqual(messages["/parallax/verdict"].data, "stop")  # there are no zones
             client.send(json.dumps({"op": "unsubscribe", "subscriptionIds": list(wanted)}))
+
+    def test_unconfirmed_obstacles_are_no_detections(self):
+        self.start_daemon("tracks.min_hits=1000")  # none is ever confirmed
+        self.start_web()
+        client, channels = self.greet("foxglove.sdk.v1")
+        store = self.typestore(channels.values())
+        wanted = {number: channels[f"/parallax/{name}"] for number, name in enumerate(("obstacles", "obstacles_markers", "points_obstacles"))}
+        client.send(json.dumps({"op": "subscribe", "subscriptions": [{"id": number, "channelId": channel["id"]}
+                                                                     for number, channel in wanted.items()]}))
+        messages = {number: [] for number in wanted}
+        while min(map(len, messages.values())) < 3:
+            _, number, _ = struct.unpack_from("<BIQ", data := client.recv())
+            messages[number].append(store.deserialize_cdr(data[13:], wanted[number]["schemaName"]))
+        self.assertEqual({len(each.detections) for each in messages[0]} | {len(each.markers) for each in messages[1]}, {0})
+        self.assertGreater(messages[2][-1].width, 0)
 
     def test_applications_of_this_machine_may_connect(self):
         """Electron's, such as Foxglove's desktop application, send Origin: file://. So do pages that a browser opens from disk, and so no more

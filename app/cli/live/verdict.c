@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax verdict`: may the robot go? As an exit code, as text, as JSON. */
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include <parallax/error.h>
@@ -39,12 +38,6 @@ static void print(const struct plx_verdict_now *verdict, bool json)
     }
     plx_verdict_text(verdict, text, sizeof text);
     puts(text);
-}
-
-/* Whether a person would call both the same. */
-static bool is_same(const struct plx_verdict_now *a, const struct plx_verdict_now *b)
-{
-    return a->verdict == b->verdict && a->reasons == b->reasons && a->faults == b->faults && strcmp(a->name, b->name) == 0;
 }
 
 static void pause_look(void)
@@ -85,7 +78,7 @@ static int judge(struct request *request)
     while (request->watch && !plx_stopped() && plx_exit_flush_output()) {
         pause_look();
         const struct plx_verdict_now verdict = look(request);
-        if (!is_same(&verdict, &shown))
+        if (!plx_verdict_is_same(&verdict, &shown))
             print(&verdict, request->json);
         shown = verdict;
     }

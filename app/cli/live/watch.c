@@ -14,6 +14,7 @@
 #include "app/exit.h"
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
+#include "app/view/verdict.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 
@@ -33,6 +34,10 @@ struct watch {
     int64_t started_ns;
     struct plx_status status;     /* status.stats: since the last report */
     struct plx_frame_stats total; /* since the start */
+    struct plx_confirmed newest;  /* in status.frame, */
+    struct plx_confirmed before;  /* and in the frame before, which was read */
+    bool verdict_printed;
+    struct plx_verdict_now verdict; /* the last one that was printed */
     struct printed_track printed[PLX_MAX_OBSTACLES];
     int printed_count;
 };
@@ -44,8 +49,9 @@ static double elapsed_s(const struct watch *watch)
     return (double)(plx_now_ns() - watch->started_ns) / PLX_NS_PER_S;
 }
 
-static void print_world(const struct plx_frame *frame)
+static void print_world(const struct watch *watch)
 {
+    const struct plx_frame *frame = &watch->status.frame;
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     char speed[PLX_MOTION_TEXT], blind[PLX_BLIND_SENTENCE];
 
@@ -54,7 +60,7 @@ static void print_world(const struct plx_frame *frame)
     if (frame->blind)
         printf("  obstacles unknown: %s", blind);
     else
-        printf("  %d obstacles", plx_obstacles_by_distance(frame, sorted));
+        printf("  %d obstacles", plx_obstacles_confirmed(frame, &watch->before, sorted));
     printf("  %s%s", speed, *speed ? "  " : "");
 }
 
@@ -65,7 +71,7 @@ static void print_line(const struct watch *watch)
     printf("%6.1f s  %-10s ", elapsed_s(watch), plx_state_word(watch->status.state));
     if (watch->status.stats.frames && plx_is_fresh(&watch->status.frame)) {
         plx_frame_stats_print_rate_columns(&watch->status.stats);
-        print_world(&watch->status.frame);
+        print_world(watch);
     } else {
         plx_status_print_age(&watch->status);
         fputs("  ", stdout);
@@ -89,7 +95,7 @@ static bool is_listed(const struct plx_frame *frame, uint32_t track)
     return false;
 }
 
-/* A lost track stays listed for some frames and may be found again. */
+/* A lost track stays in the frame for a while and may be found again: until then the thing is not gone. */
 static void print_gone(struct watch *watch)
 {
     int kept = 0;
@@ -105,7 +111,7 @@ static void print_gone(struct watch *watch)
 static void print_changes(struct watch *watch)
 {
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
-    int count = plx_obstacles_by_distance(&watch->status.frame, sorted);
+    int count = plx_obstacles_confirmed(&watch->status.frame, &watch->before, sorted);
     print_gone(watch);
     for (int i = 0; i < count; i++) {
         struct printed_track *printed = find_printed(watch, sorted[i]->track);
@@ -119,6 +125,20 @@ static void print_changes(struct watch *watch)
             printed = &watch->printed[watch->printed_count++];
         *printed = (struct printed_track){sorted[i]->track, sorted[i]->nearest_m};
     }
+}
+
+/* With zones only: without, it is always stop. */
+static void print_verdict_change(struct watch *watch)
+{
+    const struct plx_verdict_now *now = &watch->status.verdict;
+    char text[PLX_VERDICT_TEXT];
+
+    if (watch->status.frame.zone[0].points == 0 || (watch->verdict_printed && plx_verdict_is_same(now, &watch->verdict)))
+        return;
+    plx_verdict_text(now, text, sizeof text);
+    printf("%6.1f s  verdict    %s\n", elapsed_s(watch), text);
+    watch->verdict = *now;
+    watch->verdict_printed = true;
 }
 
 static void print_summary(const struct watch *watch)
@@ -157,7 +177,7 @@ static void report_frame(struct watch *watch, enum form form)
 static void report_period(struct watch *watch, enum form form, uint64_t frames)
 {
     if (form == SCREEN)
-        plx_watch_screen(&watch->status);
+        plx_watch_screen(&watch->status, &watch->before);
     else if (form == LINES)
         print_line(watch);
     else if (frames == 0)
@@ -176,6 +196,8 @@ static int wait_for_frame(struct plx_connection *connection, struct watch *watch
         watch->status.any = true;
         watch->status.free_m = connection->free_m;
         watch->status.drop = connection->drop;
+        watch->before = watch->newest;
+        plx_confirmed_keep(&watch->newest, watch->status.frame.obstacle, watch->status.frame.obstacle_count);
         plx_frame_stats_add(&watch->status.stats, &watch->status.frame);
         plx_frame_stats_add(&watch->total, &watch->status.frame);
     } else if (!watch->status.any) {
@@ -208,6 +230,8 @@ static int watch_until(struct plx_connection *connection, struct watch *watch, i
             return result;
         if (watch->total.frames != before)
             report_frame(watch, form);
+        if (form == LINES)
+            print_verdict_change(watch);
         if (plx_now_ns() >= report_ns) {
             report_period(watch, form, watch->total.frames - reported);
             reported = watch->total.frames;
@@ -255,8 +279,9 @@ int plx_command_watch(int argc, char **argv)
     const struct plx_option options[] = {
         PLX_SOCKET_OPTION(socket),
         PLX_OPTION("seconds", "S", request.seconds, "ends after S seconds (default: at Ctrl-C)", .min = 0.1, .max = 100000),
-        PLX_OPTION("changes", NULL, changes,
-                   "prints plain lines: the numbers of every second, and obstacles that appear, move or disappear"),
+        PLX_OPTION(
+            "changes", NULL, changes,
+            "prints plain lines: the numbers of every second, obstacles that appear, move or disappear, and each new verdict"),
         PLX_OPTION("json", NULL, json, "prints a line of JSON for each frame, and one for each second without a frame"),
         {0},
     };

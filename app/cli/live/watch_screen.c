@@ -9,11 +9,12 @@
 #include <parallax/client.h>
 
 #include "app/view/frame_text.h"
+#include "app/view/verdict.h"
 #include "core/base/text.h"
 
 #define NEXT_LINE "\033[K\n" /* clear to the end of the line */
 #define BAR 30               /* characters for the longest stage */
-#define OTHER_LINES (PLX_STAGE_COUNT + 10)
+#define OTHER_LINES (PLX_STAGE_COUNT + 11)
 #define LINES_WITHOUT_TERMINAL 24
 
 void plx_watch_screen_begin(void)
@@ -48,7 +49,17 @@ static int room_for_obstacles(void)
     return lines > OTHER_LINES ? lines - OTHER_LINES : 0;
 }
 
-static void draw_world(const struct plx_status *status)
+/* With zones only: without, it is always stop. */
+static void draw_verdict(const struct plx_status *status)
+{
+    char text[PLX_VERDICT_TEXT];
+    if (status->frame.zone[0].points == 0)
+        return;
+    plx_verdict_text(&status->verdict, text, sizeof text);
+    printf("verdict     %s" NEXT_LINE, text);
+}
+
+static void draw_world(const struct plx_status *status, const struct plx_confirmed *before)
 {
     const struct plx_frame *frame = &status->frame;
     char motion[PLX_MOTION_TEXT], free_ahead[PLX_FREE_TEXT], drop[PLX_DROP_TEXT];
@@ -60,6 +71,7 @@ static void draw_world(const struct plx_status *status)
         printf("obstacles unknown: %s" NEXT_LINE, blind);
         return;
     }
+    draw_verdict(status);
     plx_motion_text(&frame->motion, motion, sizeof motion);
     printf("motion      %s" NEXT_LINE, motion);
     if (plx_has_scan(frame)) {
@@ -72,12 +84,12 @@ static void draw_world(const struct plx_status *status)
         printf("obstacles unknown: %s" NEXT_LINE, blind);
         return;
     }
-    int count = plx_obstacles_by_distance(frame, sorted);
+    int count = plx_obstacles_confirmed(frame, before, sorted);
     printf("%d obstacle%s%s" NEXT_LINE, count, count == 1 ? "" : "s", count > room ? ", the nearest:" : "");
     plx_obstacles_print(sorted, count < room ? count : room, true, "  ", NEXT_LINE);
 }
 
-void plx_watch_screen(const struct plx_status *status)
+void plx_watch_screen(const struct plx_status *status, const struct plx_confirmed *before)
 {
     char faults[PLX_FAULTS_TEXT];
     plx_status_faults(status, faults);
@@ -87,7 +99,7 @@ void plx_watch_screen(const struct plx_status *status)
         fputs(NEXT_LINE, stdout);
         draw_stages(&status->stats);
         fputs(NEXT_LINE, stdout);
-        draw_world(status);
+        draw_world(status, before);
     } else {
         plx_status_print_age(status);
         fputs(NEXT_LINE, stdout);

@@ -10,6 +10,7 @@
 #include <parallax/error.h>
 
 #include "app/cli/commands.h"
+#include "app/evaluate/steadiness.h"
 #include "app/exit.h"
 #include "app/view/export.h"
 #include "app/view/json.h"
@@ -85,8 +86,22 @@ struct collected {
     cJSON *list;                   /* with --json; else NULL, and lines are printed */
     struct plx_error_rates *rates; /* of those with ground truth */
     int rate_count;
-    bool head_printed; /* of the table */
+    bool head_printed;                 /* of the table */
+    struct plx_steadiness *steadiness; /* of the list of a sequence; NULL: none is asked for */
+    int frames;                        /* in it */
 };
+
+/* Adds FRAME, whose motion is that of the pipeline. A sequence without distances has no steps and no speeds. */
+static int add_steadiness(const struct plx_run *run, struct collected *collected, const struct plx_frame *frame)
+{
+    const struct plx_motion_info *motion = &frame->motion;
+    if (!run->options.obstacles || run->options.json || !run->pairs.sequence || !run->calibrated)
+        return 0;
+    if (!collected->steadiness && plx_steadiness_create(&collected->steadiness) < 0)
+        return PLX_ERR_NOMEM;
+    collected->frames++;
+    return plx_steadiness_add(collected->steadiness, frame, motion->valid ? &motion->motion : NULL);
+}
 
 static int process(struct plx_run *run, const struct plx_pair *pair, const struct plx_pair_images *images, void *context)
 {
@@ -97,6 +112,8 @@ static int process(struct plx_run *run, const struct plx_pair *pair, const struc
         return exit_code;
     if (done.evaluated)
         plx_accuracy_rates(&done.accuracy, &collected->rates[collected->rate_count++]);
+    if (add_steadiness(run, collected, done.frame) < 0)
+        return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (collected->list) {
         cJSON_AddItemToArray(collected->list, plx_report_json(run, pair, &done));
         return PLX_EXIT_OK;
@@ -127,6 +144,9 @@ static int process_all(struct plx_run *run)
         cJSON_Delete(collected.list);
     if (exit_code == PLX_EXIT_OK && !options->json && collected.rate_count > 1)
         plx_report_mean(collected.rates, collected.rate_count);
+    if (exit_code == PLX_EXIT_OK && collected.frames > 1)
+        plx_steadiness_print(collected.steadiness);
+    plx_steadiness_destroy(collected.steadiness);
     if (exit_code == PLX_EXIT_OK && !options->json && options->obstacles && !run->calibrated)
         puts("Without a calibration there are no distances; name one with --calibration.");
     free(collected.rates);

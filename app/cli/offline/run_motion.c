@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 
 #include "app/cli/offline/run.h"
-#include "app/evaluate/track_measures.h"
+#include "app/evaluate/steadiness.h"
 #include "app/exit.h"
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
@@ -36,7 +36,7 @@ struct error {
 
 struct table {
     struct plx_pose *truth; /* [pairs], start_from_frame */
-    struct plx_track_measures *tracks;
+    struct plx_steadiness *steadiness;
     cJSON *list; /* with --json; else NULL, and lines are printed */
     int count;   /* of TRUTH */
     int frames, valid, covered;
@@ -164,20 +164,32 @@ static cJSON *frame_json(const char *name, const struct plx_motion_info *info, d
     return item;
 }
 
-/* Compares motion and tracks of frame table->frames with the truth. */
+/* The true step of the left camera to frame table->frames: then_from_now. */
+static struct plx_pose true_step_of(const struct table *table)
+{
+    const int i = table->frames;
+    return relative_pose(&table->truth[i > 0 ? i - 1 : 0], &table->truth[i]);
+}
+
+static int add_steadiness(struct table *table, const struct plx_frame *frame)
+{
+    const struct plx_pose true_step = true_step_of(table);
+    return plx_steadiness_add(table->steadiness, frame, &true_step);
+}
+
+/* Compares the motion of frame table->frames with the truth. */
 static void compare(struct plx_run *run, const struct plx_pair *pair, const struct plx_frame *frame, struct table *table)
 {
     const struct plx_motion_info *info = &frame->motion;
     const double seconds = frame->stage_us[PLX_STAGE_MOTION] / 1e6;
-    const int i = table->frames, before = i > 0 ? i - 1 : 0;
-    const struct plx_pose true_step = relative_pose(&table->truth[before], &table->truth[i]);
+    const int i = table->frames;
+    const struct plx_pose true_step = true_step_of(table);
     const struct plx_pose true_pose = relative_pose(&table->truth[0], &table->truth[i]);
     const struct plx_pose step_difference = relative_pose(&true_step, &info->motion),
                           difference = relative_pose(&true_pose, &info->pose);
     struct error step = error_of(&step_difference);
     step.interpolated = same_rotation(table, i - 1) || same_rotation(table, i);
     const double step_m = plx_pose_distance(&true_step);
-    plx_track_measures_add(table->tracks, frame, &true_step);
     table->end = error_of(&difference);
     table->breaks = info->breaks;
     table->drift = frame->drift;
@@ -223,6 +235,9 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
                               "--truth poses needs metres; name a calibration with --calibration");
     if (done.frame->motion.source == PLX_MOTION_NONE)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE, "--truth poses needs motion.source=visual");
+    result = add_steadiness(table, done.frame);
+    if (result < 0)
+        return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(result));
     compare(run, pair, done.frame, table);
     return PLX_EXIT_OK;
 }
@@ -248,7 +263,7 @@ static void print_summary(const struct table *table)
                (double)table->drift.offset, (double)table->drift.offset_deviation, (double)table->drift.side,
                (double)table->drift.side_deviation);
     printf("time               %.2f ms (mean)\n", table->seconds / table->frames * 1e3);
-    plx_track_measures_print(table->tracks);
+    plx_steadiness_print(table->steadiness);
 }
 
 static void print_json(struct table *table)
@@ -267,7 +282,7 @@ static void print_json(struct table *table)
     cJSON_AddItemToObject(item, "drift", plx_json_drift(&table->drift));
     cJSON_AddItemToObject(item, "correction", plx_json_corrections(&table->correction));
     cJSON_AddItemToObject(item, "motion_ms", plx_json_number(table->seconds / table->frames * 1e3, 3));
-    cJSON_AddItemToObject(item, "tracks", plx_track_measures_json(table->tracks));
+    cJSON_AddItemToObject(item, "tracks", plx_steadiness_json(table->steadiness));
     cJSON_AddItemToObject(item, "frame", table->list);
     table->list = NULL;
     plx_json_print(item);
@@ -283,7 +298,7 @@ static int load_truth(const struct plx_run *run, const char *directory, struct t
                               directory);
     table->count = run->pairs.count;
     table->truth = calloc((size_t)run->pairs.count, sizeof *table->truth);
-    if (!table->truth || plx_track_measures_create(&table->tracks) < 0 || asprintf(&path, "%s/poses.txt", directory) < 0)
+    if (!table->truth || plx_steadiness_create(&table->steadiness) < 0 || asprintf(&path, "%s/poses.txt", directory) < 0)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     const int result = read_poses(path, run->pairs.count, table->truth, &message);
     free(path);
@@ -302,6 +317,6 @@ int plx_run_motion_table(struct plx_run *run, const char *directory)
         print_summary(&table);
     cJSON_Delete(table.list);
     free(table.truth);
-    plx_track_measures_destroy(table.tracks);
+    plx_steadiness_destroy(table.steadiness);
     return exit_code;
 }

@@ -5,6 +5,7 @@ import { Picture, Depth, Cameras } from "./pictures.js";
 import { Top } from "./top.js";
 import { Calibrating } from "./calibrating.js";
 import { Cloud } from "./cloud.js";
+import { Confirmed } from "./confirmed.js";
 import { Charts, element, forgetFigures, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState, showVerdict } from "./panel.js";
 
 // What each view draws, and the planes that it needs.
@@ -22,7 +23,7 @@ const IN_ALL = ["picture", "depth", "top", "cloud"], RAW = ["picture", "cameras"
 
 const CURRENT_MS = 1000; // without news for so long, nothing on the page is known
 
-const charts = new Charts();
+const charts = new Charts(), confirmed = new Confirmed();
 const page = { // what is shown now; tests read it
   view: "all", compact: !["localhost", "127.0.0.1", "[::1]"].includes(location.hostname),
   frame: null, drawn: null, shown: null, pending: false, connected: false, frames: 0, rate: 0, ageMs: null, ages: [], recordingSince: null,
@@ -60,6 +61,7 @@ function drawFrame() {
   page.pending = false;
   page.shown = frame.status.sequence;
   link.ack(frame.status.sequence);
+  frame.status.obstacles = confirmed.next(frame.status.obstacles);
   for (const name of open()) {
     const { view, planes } = drawers[name];
     const isThere = planes.every(plane => frame[plane] || OPTIONAL.includes(plane));

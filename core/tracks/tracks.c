@@ -14,6 +14,7 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
+#include "core/tracks/prediction.h"
 #include "core/tracks/track.h"
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
@@ -29,6 +30,8 @@
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
 #define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
 #define NEAREST_M 0.05             /* smallest extrapolated distance to the camera */
+#define PREDICTION_NS (PLX_NS_PER_S / 2) /* after a longer gap nothing is predicted for the stages */
+#define PREDICTION_HITS 2                /* frames in which a track was matched before it is predicted: one may be noise */
 
 struct plx_tracks {
     struct plx_track_params params;
@@ -281,4 +284,19 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
     for (int k = 0; k < seen; k++)
         if (tracks->track_of[k] < 0)
             begin_track(tracks, calibration, &obstacle[k], &tracks->cover[k]);
+}
+
+void plx_tracks_predict(const struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
+                        struct plx_predictions *ret_predictions)
+{
+    const int64_t step_ns = tracks->any ? capture_ns - tracks->capture_ns : 0;
+    const double seconds = (double)step_ns / (double)PLX_NS_PER_S;
+    int count = 0;
+
+    for (int t = 0; t < tracks->count && step_ns > 0 && step_ns <= PREDICTION_NS && count < PLX_MAX_OBSTACLES; t++) {
+        const struct plx_track *track = &tracks->track[t];
+        if (track->missed == 0 && track->seen >= PREDICTION_HITS)
+            count += plx_track_predict_box(track, &tracks->camera, calibration, seconds, &ret_predictions->box[count]);
+    }
+    ret_predictions->count = count;
 }

@@ -7,6 +7,8 @@
 
 #include <parallax/frame.h>
 
+#include "core/ground/predictions.h"
+
 struct plx_track_params {
     int min_hits;      /* frames until a track counts as TRACKED */
     int max_missed;    /* frames without a match until a track ends; half a second ends it too */
@@ -31,5 +33,10 @@ void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last);
  * are unknown. */
 void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
                        const struct plx_motion_info *motion, struct plx_obstacle *obstacle, int *count, int capacity);
+
+/* Before the frame captured at CAPTURE_NS is computed: where it will show the obstacles of the last frame that were seen at
+ * least twice. None after a gap of more than half a second between frames. */
+void plx_tracks_predict(const struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
+                        struct plx_predictions *ret_predictions);
 
 #endif

@@ -235,8 +235,8 @@ const struct plx_key plx_keys[] = {
 
     {"tracks.min_hits", "matches after which a new track counts as tracked", FIELD(pipeline.track.min_hits),
      .other_name = "tracks.confirm"},
-    {"tracks.max_missed", "frames without a match after which a track ends", FIELD(pipeline.track.max_missed),
-     .other_name = "tracks.lose_after"},
+    {"tracks.max_missed", "frames without a match after which a track ends; one that was seen in few frames ends sooner",
+     FIELD(pipeline.track.max_missed), .other_name = "tracks.lose_after"},
     {"tracks.gate_m", "largest distance of an obstacle from the track's prediction", FIELD(pipeline.track.gate_m)},
     {"tracks.accel_mps2", "expected acceleration of obstacles, standard deviation", FIELD(pipeline.track.accel_mps2)},
 

@@ -18,7 +18,38 @@ static bool depths_agree(int64_t scale, int a, int b)
     return step * scale <= 300 * one * other || 100 * step <= 2 * (one > other ? one : other);
 }
 
-static bool linked(const struct plx_image *stixels, int64_t scale, int a, int b)
+/* 8/16 px, or 700 mm. */
+static bool depths_join(int64_t scale, int a, int b)
+{
+    return abs(a - b) <= 8 || abs(a - b) * scale <= 700 * (int64_t)a * b;
+}
+
+/* The middle of the stixel's column, half of its rows and its disparity lie within the box. */
+static bool box_contains(const struct plx_predicted_box *box, const struct plx_stixel *s, int column)
+{
+    int rows = 0;
+
+    for (int y = s->y0; y <= s->y1; y++)
+        rows += y >= box->top && y <= box->bottom;
+    return 4 * column + 2 >= box->left && 4 * column + 2 <= box->right && rows > 0 && 2 * rows >= s->y1 - s->y0 + 1 &&
+           s->disparity >= box->far_disparity && s->disparity <= box->near_disparity;
+}
+
+/* One predicted box contains both of neighbouring columns, and they join or are within 5 % of the larger disparity. */
+static bool predicted(const struct plx_image *stixels, int64_t scale, const struct plx_predictions *predictions, int a, int b)
+{
+    const struct plx_stixel *p = stixel_of(stixels, a), *q = stixel_of(stixels, b);
+    const int larger = p->disparity > q->disparity ? p->disparity : q->disparity;
+
+    if (!depths_join(scale, p->disparity, q->disparity) && 100 * abs(p->disparity - q->disparity) > 5 * larger)
+        return false;
+    for (int i = 0; i < predictions->count; i++)
+        if (box_contains(&predictions->box[i], p, a / 8) && box_contains(&predictions->box[i], q, b / 8))
+            return true;
+    return false;
+}
+
+static bool linked(const struct plx_image *stixels, int64_t scale, const struct plx_predictions *predictions, int a, int b)
 {
     const struct plx_stixel *p = stixel_of(stixels, a), *q = stixel_of(stixels, b);
     const int columns = abs(a / 8 - b / 8);
@@ -26,11 +57,13 @@ static bool linked(const struct plx_image *stixels, int64_t scale, int a, int b)
     if (p->disparity == 0 || q->disparity == 0 || columns > 1 || a == b)
         return false;
     const int common = (p->y1 < q->y1 ? p->y1 : q->y1) - (p->y0 > q->y0 ? p->y0 : q->y0) + 1;
-    return (columns == 1 ? common >= 8 : 1 - common <= 4) && depths_agree(scale, p->disparity, q->disparity);
+    if (columns == 0)
+        return 1 - common <= 4 && depths_agree(scale, p->disparity, q->disparity);
+    return common >= 8 && (depths_agree(scale, p->disparity, q->disparity) || predicted(stixels, scale, predictions, a, b));
 }
 
 /* Gives all connected stixels their smallest number. */
-static void name_stixels(const struct plx_image *stixels, int64_t scale, int *name)
+static void name_stixels(const struct plx_image *stixels, int64_t scale, const struct plx_predictions *predictions, int *name)
 {
     const int count = 8 * stixels->height;
     bool changed = true;
@@ -41,7 +74,7 @@ static void name_stixels(const struct plx_image *stixels, int64_t scale, int *na
         changed = false;
         for (int a = 0; a < count; a++)
             for (int b = a - a % 8; b < a - a % 8 + 16 && b < count; b++)
-                if (linked(stixels, scale, a, b) && name[a] != name[b]) {
+                if (linked(stixels, scale, predictions, a, b) && name[a] != name[b]) {
                     name[a] = name[b] = name[a] < name[b] ? name[a] : name[b];
                     changed = true;
                 }
@@ -73,8 +106,7 @@ static void join_narrow(const struct plx_image *stixels, int64_t scale, const in
                 const int u = was[a], v = was[b];
                 if (p->disparity > 0 && q->disparity > 0 && u != v && (last[u] - first[u] < 4 || last[v] - first[v] < 4) &&
                     area[u] >= min_area && area[v] >= min_area && end - begin + 1 >= 8 &&
-                    abs(p->disparity - q->disparity) * scale <= 700 * (int64_t)p->disparity * q->disparity &&
-                    name[u] != name[v]) {
+                    depths_join(scale, p->disparity, q->disparity) && name[u] != name[v]) {
                     name[u] = name[v] = name[u] < name[v] ? name[u] : name[v];
                     changed = true;
                 }
@@ -115,14 +147,15 @@ static int stixel_at(const struct plx_image *disparity, const struct plx_ground 
 }
 
 void oracle_records(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_records_params *params,
-                    const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
+                    const struct plx_predictions *predictions, const struct plx_image *stixels,
+                    const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     const int count = 8 * stixels->height;
     int *name = oracle_allocate((size_t)count, sizeof *name), *area = oracle_allocate((size_t)count, sizeof *area),
         *number = oracle_allocate((size_t)count, sizeof *number);
     uint32_t records = 0;
 
-    name_stixels(stixels, params->depth_scale, name);
+    name_stixels(stixels, params->depth_scale, predictions, name);
     for (int y = 0; y < disparity->height; y++)
         for (int x = 0; x < disparity->width; x++) {
             const int stixel = stixel_at(disparity, ground, params, stixels, x, y);

@@ -7,6 +7,7 @@
 #include "core/ground/records.h"
 
 void oracle_records(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_records_params *params,
-                    const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count);
+                    const struct plx_predictions *predictions, const struct plx_image *stixels,
+                    const struct plx_image *ret_labels, uint32_t *ret_count);
 
 #endif

@@ -16,7 +16,7 @@ LAYERS = {
     "core/ground": "core/base",
     "core/motion": "core/base core/geometry",
     "core/drift": "core/base core/geometry core/motion",
-    "core/tracks": "core/base core/motion",
+    "core/tracks": "core/base core/ground/predictions.h core/motion",
     "core/map": "core/base core/motion",
     "core/verdict": "core/base core/motion core/map",  # the rectangle of the robot
     "core/pipeline": "core",

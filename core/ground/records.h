@@ -4,7 +4,8 @@
  * Disparities are 1/16 px above that of infinity.
  *
  * 1. Stixel i of column X has the number 8 X + i. Two stixels of one column, or of neighbouring ones, are linked where they are
- *    near each other in rows and in depth (plx_stixels_link). A record is what is linked; its name is its smallest number.
+ *    near each other in rows and in depth (plx_stixels_link), or in rows and more loosely in depth within the predicted box of
+ *    one obstacle (plx_stixels_continue). A record is what is linked; its name is its smallest number.
  * 2. Each pixel belongs to the record of the first stixel of its column that it lies on (plx_stixel_holds), if there is one.
  * 3. Records with fewer than min_area pixels go. Of the others, one that is narrow joins those beside it (plx_stixels_join):
  * the columns of a hedge step back and forth by more than those of a wall, from frame to frame too.
@@ -14,13 +15,16 @@
 #define PLX_CORE_GROUND_RECORDS_H
 
 #include "core/ground/columns.h"
+#include "core/ground/predictions.h"
 
-#define PLX_LINK_ROWS 8      /* common rows that link two stixels of neighbouring columns */
-#define PLX_LINK_GAP 4       /* rows between two stixels of one column that are linked */
-#define PLX_LINK_MM 300      /* depths that agree differ by at most so much, */
-#define PLX_LINK_PERMILLE 20 /* or by so much of the larger disparity */
-#define PLX_NARROW_COLUMNS 4 /* from the first to the last column of a narrow record */
-#define PLX_JOIN_MM 700      /* depths of a narrow record and of what it joins differ by at most so much */
+#define PLX_LINK_ROWS 8          /* common rows that link two stixels of neighbouring columns */
+#define PLX_LINK_GAP 4           /* rows between two stixels of one column that are linked */
+#define PLX_LINK_MM 300          /* depths that agree differ by at most so much, */
+#define PLX_LINK_PERMILLE 20     /* or by so much of the larger disparity */
+#define PLX_NARROW_COLUMNS 4     /* from the first to the last column of a narrow record */
+#define PLX_JOIN_MM 700          /* depths of a narrow record and of what it joins differ by at most so much, */
+#define PLX_JOIN_STEP 8          /* 1/16 px, or disparities by so much: matching draws such a ramp at the side of a far thing */
+#define PLX_CONTINUE_PERMILLE 50 /* depths within one predicted box: those of a join, or by so much of the larger disparity */
 #define PLX_HOLD_STEP 12  /* 1/16 px, and a sixteenth of the stixel's disparity: from there a pixel lies on something else, */
 #define PLX_HOLD_MM 1250  /* and from so many mm of depth, */
 #define PLX_HOLD_ALWAYS 6 /* but not up to 1/16 px: what a disparity is uncertain by */
@@ -77,11 +81,44 @@ PLX_BOTH bool plx_stixels_link(int64_t depth_scale, const struct plx_stixel *a, 
             1000 * step <= PLX_LINK_PERMILLE * larger);
 }
 
+/* True if the disparities A and B are close enough for two stixels to join. */
+PLX_BOTH bool plx_disparities_join(int64_t depth_scale, int a, int b)
+{
+    const int step = a > b ? a - b : b - a;
+    return step <= PLX_JOIN_STEP || plx_depths_within(depth_scale, a, b, PLX_JOIN_MM);
+}
+
 /* True if A and B, of neighbouring columns, make one of two records, one of which is narrow. */
 PLX_BOTH bool plx_stixels_join(int64_t depth_scale, const struct plx_stixel *a, const struct plx_stixel *b)
 {
     return a->disparity > 0 && b->disparity > 0 && plx_common_rows(a, b) >= PLX_LINK_ROWS &&
-           plx_depths_within(depth_scale, a->disparity, b->disparity, PLX_JOIN_MM);
+           plx_disparities_join(depth_scale, a->disparity, b->disparity);
+}
+
+/* True if BOX contains the middle column, half of the rows and the disparity of STIXEL, which is of column X. */
+PLX_BOTH bool plx_box_contains(const struct plx_predicted_box *box, const struct plx_stixel *stixel, int x)
+{
+    const int middle = PLX_COLUMN_WIDTH * x + PLX_COLUMN_WIDTH / 2;
+    const int first = stixel->y0 > box->top ? stixel->y0 : box->top, last = stixel->y1 < box->bottom ? stixel->y1 : box->bottom;
+    return middle >= box->left && middle <= box->right && last >= first &&
+           2 * (last - first + 1) >= stixel->y1 - stixel->y0 + 1 && stixel->disparity >= box->far_disparity &&
+           stixel->disparity <= box->near_disparity;
+}
+
+/* True if A of column X and B of the next column belong to one obstacle of the frame before. An obstacle comes apart only at a
+ * larger step than two obstacles need to stay apart: else it would come apart and join again with the noise of each frame. */
+PLX_BOTH bool plx_stixels_continue(int64_t depth_scale, const struct plx_predictions *predictions, const struct plx_stixel *a,
+                                   const struct plx_stixel *b, int x)
+{
+    const int step = a->disparity > b->disparity ? a->disparity - b->disparity : b->disparity - a->disparity;
+    const int larger = a->disparity > b->disparity ? a->disparity : b->disparity;
+    if (a->disparity == 0 || b->disparity == 0 || plx_common_rows(a, b) < PLX_LINK_ROWS ||
+        (1000 * step > PLX_CONTINUE_PERMILLE * larger && !plx_disparities_join(depth_scale, a->disparity, b->disparity)))
+        return false;
+    for (int i = 0; i < predictions->count; i++)
+        if (plx_box_contains(&predictions->box[i], a, x) && plx_box_contains(&predictions->box[i], b, x + 1))
+            return true;
+    return false;
 }
 
 /* True if the records A and B may become one by a pair of their stixels. */

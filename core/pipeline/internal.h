@@ -51,7 +51,8 @@ struct plx_results {
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_region regions[PLX_MAX_OBSTACLES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t region_count;
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground ground;
-    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground_prior prior; /* written before the frame, for its stage ground */
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground_prior prior;      /* written before the frame, for its stage ground */
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_predictions predictions; /* likewise, for its stage records */
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_template_match match[PLX_ALIGNMENT_MATCHES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t masked[PLX_EYES];
 };

@@ -35,7 +35,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
                      .close_size = 3,
                      .max_step = 8,
                      .min_area = 100},
-        .track = {.min_hits = 3, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1},
+        .track = {.min_hits = 2, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1},
         .map = {.enabled = true, .memory_s = 30},
         .verdict = {.stop_flags = PLX_HEALTH_CAMERA_LOST_LEFT | PLX_HEALTH_CAMERA_LOST_RIGHT | PLX_HEALTH_NO_FRAMES |
                                   PLX_HEALTH_DESYNC | PLX_HEALTH_TIMESTAMP | PLX_HEALTH_FROZEN | PLX_HEALTH_DARK |

@@ -413,6 +413,8 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         return result;
     start_frame(&context);
     plx_ground_history_prior(&pipeline->ground_history, &pipeline->ground_params, capture_ns, &pipeline->results->prior);
+    if (has_stixel_records(&pipeline->params))
+        plx_tracks_predict(pipeline->tracks, capture_ns, &pipeline->calibration, &pipeline->results->predictions);
     result = stages->ops->run_frame ? run_on_backend(&context) : run_stages(&context);
     if (result < 0)
         return result;

@@ -25,6 +25,7 @@ struct plx_ground_params;
 struct plx_ground_prior;
 struct plx_label_params;
 struct plx_mask_params;
+struct plx_predictions;
 struct plx_records_params;
 struct plx_region;
 struct plx_region_input;
@@ -178,10 +179,11 @@ struct plx_stages_ops {
                    const struct plx_columns_params *params, const struct plx_image *ret_scan,
                    const struct plx_image *ret_stixels);
     /* obstacles made of stixels: DISPARITY, the dense one where there is one -> the records' numbers (core/ground/records.h) in
-     * labels U32, 0 = none, 1 = largest, and in each of STIXELS; *ret_count records, any number */
+     * labels U32, 0 = none, 1 = largest, and in each of STIXELS; *ret_count records, any number. PREDICTIONS, what tracks say
+     * of this frame, is data, as a prior of the ground */
     int (*records)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
-                   const struct plx_records_params *params, const struct plx_image *stixels, const struct plx_image *ret_labels,
-                   uint32_t *ret_count);
+                   const struct plx_records_params *params, const struct plx_predictions *predictions,
+                   const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count);
     /* in range, valid and above ground -> 255, else 0 */
     int (*mask)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                 const struct plx_mask_params *params, const struct plx_image *ret_mask);

@@ -254,8 +254,8 @@ int plx_step_obstacles(struct plx_frame_context *context)
     if (!pipeline->params.obstacles)
         return 0;
     int result = of_stixels ? stages->ops->records(stages, disparity, pipeline->ground, &pipeline->records_params,
-                                                   &context->plane[PLX_PLANE_STIXELS], &pipeline->labels,
-                                                   &pipeline->results->region_count)
+                                                   &pipeline->results->predictions, &context->plane[PLX_PLANE_STIXELS],
+                                                   &pipeline->labels, &pipeline->results->region_count)
                             : label_regions(context, disparity);
     if (result == 0)
         result = stages->ops->regions(stages, &input, &pipeline->results->region_count, pipeline->results->regions,

@@ -285,25 +285,31 @@ static void predict_sides(const struct plx_track *track, const struct plx_calibr
         *right = fmin(*right, obstacle->x + obstacle->width);
 }
 
+struct plx_track_box plx_track_box_at(const struct plx_track *track, const struct plx_calibration_info *calibration,
+                                      const double position[3])
+{
+    const struct plx_obstacle *last = &track->last;
+    const double *p = position, z = (double)last->position_m[2], scale = z / p[2];
+    const double left =
+        (p[0] / p[2] - track->last_x / z * scale) * calibration->fx + calibration->cx + (last->x - calibration->cx) * scale;
+    const double top = (p[1] / p[2] - (double)last->position_m[1] / z * scale) * calibration->fy + calibration->cy +
+                       (last->y - calibration->cy) * scale;
+
+    return (struct plx_track_box){left, left + last->width * scale, top, top + last->height * scale};
+}
+
 double plx_track_overlap(const struct plx_track *track, const struct plx_calibration_info *calibration,
                          const struct plx_obstacle *obstacle, const struct plx_track_cover *cover)
 {
-    const struct plx_obstacle *last = &track->last;
-    const double *p = track->state.position, z = (double)last->position_m[2];
-    if (p[2] <= 0 || z <= 0)
+    if (track->state.position[2] <= 0 || track->last.position_m[2] <= 0)
         return 0;
-    const double scale = z / p[2];
-    double x =
-        (p[0] / p[2] - track->last_x / z * scale) * calibration->fx + calibration->cx + (last->x - calibration->cx) * scale;
-    const double y = (p[1] / p[2] - (double)last->position_m[1] / z * scale) * calibration->fy + calibration->cy +
-                     (last->y - calibration->cy) * scale;
-    const double height = last->height * scale;
-    double end = x + last->width * scale;
-    predict_sides(track, calibration, obstacle, cover, &x, &end);
-    const double wide = fmin(end, obstacle->x + obstacle->width) - fmax(x, obstacle->x);
-    const double high = fmin(y + height, obstacle->y + obstacle->height) - fmax(y, obstacle->y);
+    struct plx_track_box box = plx_track_box_at(track, calibration, track->state.position);
+    const double height = track->last.height * ((double)track->last.position_m[2] / track->state.position[2]);
+    predict_sides(track, calibration, obstacle, cover, &box.left, &box.right);
+    const double wide = fmin(box.right, obstacle->x + obstacle->width) - fmax(box.left, obstacle->x);
+    const double high = fmin(box.bottom, obstacle->y + obstacle->height) - fmax(box.top, obstacle->y);
     const double both = wide > 0 && high > 0 ? wide * high : 0;
-    const double all = fmax(0, end - x) * height + (double)obstacle->width * obstacle->height - both;
+    const double all = fmax(0, box.right - box.left) * height + (double)obstacle->width * obstacle->height - both;
     return all > 0 ? both / all : 0;
 }
 

@@ -14,12 +14,14 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
+#include "core/tracks/prediction.h"
 #include "core/tracks/track.h"
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
 #define GATE_SIGMAS 5.0
 #define LEAST_GATE_M 0.3           /* nearer ones match however sure the prediction is, */
 #define LEAST_OVERLAP 0.4          /* and so do those whose boxes share that much */
+#define YOUNG_OVERLAP 0.3          /* a young track that was missed goes on only in a box that shares that much */
 #define OVERLAP_COST 60            /* of boxes that share nothing, as so many squared standard deviations */
 #define OTHER_COST 20              /* of a thing that was not called moving and moves, or the reverse */
 #define PART_COST 2                /* of each side that a track has never seen: one that knows the whole thing goes before */
@@ -29,6 +31,8 @@
 #define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
 #define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
 #define NEAREST_M 0.05             /* smallest extrapolated distance to the camera */
+#define PREDICTION_NS (PLX_NS_PER_S / 2) /* after a longer gap nothing is predicted for the stages */
+#define PREDICTION_HITS 2                /* frames in which a track was matched before it is predicted: one may be noise */
 
 struct plx_tracks {
     struct plx_track_params params;
@@ -69,6 +73,12 @@ void plx_tracks_continue(struct plx_tracks *tracks, uint32_t last)
     tracks->last_id = last;
 }
 
+/* Not seen often enough yet to be TRACKED, or LOST. */
+static bool is_young(const struct plx_tracks *tracks, const struct plx_track *track)
+{
+    return track->seen < tracks->params.min_hits;
+}
+
 /* How far apart they are along AXIS beyond what their extents explain: the centre of what is seen of a large thing is no fixed
  * point. */
 static double gap_along(const struct plx_track *track, const struct plx_obstacle *obstacle, int axis)
@@ -98,6 +108,8 @@ static float cost_at(const struct plx_tracks *tracks, const struct plx_track *pr
     plx_track_noise(&tracks->camera, calibration, obstacle, &predicted->size, 1, noise);
     const double sigmas = plx_track_state_distance(&predicted->state, position, noise);
     const double overlap = plx_track_overlap(predicted, calibration, obstacle, cover);
+    if (is_young(tracks, predicted) && predicted->missed > 0 && overlap < YOUNG_OVERLAP)
+        return NO_MATCH; /* nothing else says that noise at one place and noise near it are one thing */
     if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
         return NO_MATCH;
     return (float)(sigmas + OVERLAP_COST * (1 - overlap) + PART_COST * plx_track_unknown_sides(predicted));
@@ -173,22 +185,27 @@ static void match_pairs(struct plx_tracks *tracks, int count)
 
 static void publish(const struct plx_tracks *tracks, const struct plx_track *track, struct plx_obstacle *ret)
 {
-    const int min_hits = tracks->params.min_hits;
     ret->track = track->id;
     ret->age_frames = track->age;
-    ret->status = track->missed > 0 ? PLX_TRACK_LOST : track->seen < min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
+    ret->status = track->missed > 0 ? PLX_TRACK_LOST : is_young(tracks, track) ? PLX_TRACK_NEW : PLX_TRACK_TRACKED;
     plx_track_publish(track, &tracks->camera, ret);
+}
+
+/* The frames in a row that TRACK may miss: one, then one less than it was seen in. A thing that is seen in every second frame
+ * goes on, and noise that was seen for a short time is not lost for a long one. */
+static int allowed_misses(const struct plx_track *track, const struct plx_track_params *params)
+{
+    const int earned = track->seen > 2 ? track->seen - 1 : 1;
+    return earned < params->max_missed ? earned : params->max_missed;
 }
 
 static bool is_over(const struct plx_track *track, const struct plx_track_params *params)
 {
-    const bool was_tracked = track->seen >= params->min_hits;
-
-    return track->missed > 0 && (!was_tracked || track->missed > params->max_missed || track->lost_ns > LOST_NS ||
-                                 track->state.position[2] < NEAREST_M);
+    return track->missed > allowed_misses(track, params) ||
+           (track->missed > 0 && (track->lost_ns > LOST_NS || track->state.position[2] < NEAREST_M));
 }
 
-/* Removes tracks that are lost for too long or too near, and new tracks at their first miss. */
+/* Removes tracks that are lost for too long or too near. */
 static void end_tracks(struct plx_tracks *tracks)
 {
     int kept = 0;
@@ -276,9 +293,24 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
     }
     end_tracks(tracks);
     for (int t = 0; t < tracks->count && *count < capacity; t++)
-        if (tracks->track[t].missed > 0)
+        if (tracks->track[t].missed > 0 && !is_young(tracks, &tracks->track[t]))
             publish_lost(tracks, &tracks->track[t], &obstacle[(*count)++]);
     for (int k = 0; k < seen; k++)
         if (tracks->track_of[k] < 0)
             begin_track(tracks, calibration, &obstacle[k], &tracks->cover[k]);
+}
+
+void plx_tracks_predict(const struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
+                        struct plx_predictions *ret_predictions)
+{
+    const int64_t step_ns = tracks->any ? capture_ns - tracks->capture_ns : 0;
+    const double seconds = (double)step_ns / (double)PLX_NS_PER_S;
+    int count = 0;
+
+    for (int t = 0; t < tracks->count && step_ns > 0 && step_ns <= PREDICTION_NS && count < PLX_MAX_OBSTACLES; t++) {
+        const struct plx_track *track = &tracks->track[t];
+        if (track->missed == 0 && track->seen >= PREDICTION_HITS)
+            count += plx_track_predict_box(track, &tracks->camera, calibration, seconds, &ret_predictions->box[count]);
+    }
+    ret_predictions->count = count;
 }

@@ -59,22 +59,24 @@ struct job {
     const struct plx_image *disparity, *stixels, *labels;
     const struct plx_ground *ground;
     const struct plx_records_params *params;
+    const struct plx_predictions *predictions;
     struct plx_records_scratch *scratch;
     int columns;
 };
 
-/* Links stixel I of COLUMN to later ones of it and to all of the NEXT column, NULL behind the last. */
-static void link_stixel(const struct job *job, const struct plx_stixel *column, const struct plx_stixel *next, uint32_t first,
-                        int i)
+/* Links stixel I of column X to later ones of it and to all of the NEXT column, NULL behind the last. */
+static void link_stixel(const struct job *job, const struct plx_stixel *column, const struct plx_stixel *next, int x, int i)
 {
     uint32_t *parent = job->scratch->parent;
+    const uint32_t first = (uint32_t)x * PLX_COLUMN_STIXELS;
     const int64_t scale = job->params->depth_scale;
 
     for (int k = i + 1; k < PLX_COLUMN_STIXELS; k++)
         if (plx_stixels_link(scale, &column[i], &column[k], true))
             plx_union_merge(parent, first + (uint32_t)i, first + (uint32_t)k);
     for (int k = 0; next && k < PLX_COLUMN_STIXELS; k++)
-        if (plx_stixels_link(scale, &column[i], &next[k], false))
+        if (plx_stixels_link(scale, &column[i], &next[k], false) ||
+            plx_stixels_continue(scale, job->predictions, &column[i], &next[k], x))
             plx_union_merge(parent, first + (uint32_t)i, first + PLX_COLUMN_STIXELS + (uint32_t)k);
 }
 
@@ -89,7 +91,7 @@ static void link_stixels(const struct job *job)
         const struct plx_stixel *column = plx_row(job->stixels, x);
         const struct plx_stixel *next = x + 1 < job->columns ? plx_row(job->stixels, x + 1) : NULL;
         for (int i = 0; i < PLX_COLUMN_STIXELS && column[i].disparity > 0; i++)
-            link_stixel(job, column, next, (uint32_t)x * PLX_COLUMN_STIXELS, i);
+            link_stixel(job, column, next, x, i);
     }
     for (uint32_t i = 0; i < count; i++)
         job->scratch->linked[i] = parent[i] = plx_union_find(parent, i);
@@ -205,11 +207,11 @@ static void write_numbers(void *argument, int y)
 }
 
 int plx_cpu_records(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
-                    const struct plx_records_params *params, const struct plx_image *stixels,
-                    const struct plx_image *ret_labels, uint32_t *ret_count)
+                    const struct plx_records_params *params, const struct plx_predictions *predictions,
+                    const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     const struct plx_cpu *cpu = plx_cpu(self);
-    struct job job = {disparity, stixels, ret_labels, ground, params, cpu->records, stixels->height};
+    struct job job = {disparity, stixels, ret_labels, ground, params, predictions, cpu->records, stixels->height};
 
     if (!plx_records_ok(disparity, params, stixels, ret_labels))
         return PLX_ERR_ARG;

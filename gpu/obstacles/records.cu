@@ -17,6 +17,7 @@ struct records_args {
     plx_view<const uint16_t> disparity;
     const struct plx_ground *ground;
     struct plx_records_params params;
+    const struct plx_predictions *predictions; /* may be in the CPU's memory */
     plx_view<struct plx_stixel> stixels;
     plx_view<uint32_t> labels;
     struct plx_gpu_records at;
@@ -30,7 +31,8 @@ static __device__ __forceinline__ struct plx_stixel *stixel_of(const records_arg
 }
 
 /* Links stixel I to the later ones of its column and to those of the next. */
-static __device__ __forceinline__ void link_stixel(const records_args &a, uint32_t i, uint32_t count)
+static __device__ __forceinline__ void link_stixel(const records_args &a, const struct plx_predictions &predictions, uint32_t i,
+                                                   uint32_t count)
 {
     const struct plx_stixel mine = *stixel_of(a, i);
     const uint32_t next = i / PLX_COLUMN_STIXELS * PLX_COLUMN_STIXELS + PLX_COLUMN_STIXELS;
@@ -39,24 +41,33 @@ static __device__ __forceinline__ void link_stixel(const records_args &a, uint32
         return;
     for (uint32_t k = i + 1; k < min(next + PLX_COLUMN_STIXELS, count); k++) {
         const struct plx_stixel other = *stixel_of(a, k);
-        if (plx_stixels_link(a.params.depth_scale, &mine, &other, k < next))
+        if (plx_stixels_link(a.params.depth_scale, &mine, &other, k < next) ||
+            (k >= next &&
+             plx_stixels_continue(a.params.depth_scale, &predictions, &mine, &other, (int)(i / PLX_COLUMN_STIXELS))))
             plx_merge(a.at.parent, i, k);
     }
 }
 
-/* Grid: one block, a thread each 1024th stixel. Reads 16 bytes a stixel, up to 16 times from cache. */
+/* Grid: one block, a thread each 1024th stixel. Reads 16 bytes a stixel, up to 16 times from cache, and the predictions once.
+ */
 static __global__ void __launch_bounds__(LINK_THREADS) link_kernel(records_args a)
 {
+    __shared__ struct plx_predictions predictions;
     const uint32_t count = (uint32_t)a.columns * PLX_COLUMN_STIXELS;
 
     plx_grid_wait();
+    if (threadIdx.x == 0)
+        predictions.count = a.predictions->count;
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < predictions.count; i += LINK_THREADS)
+        predictions.box[i] = a.predictions->box[i];
     for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS) {
         a.at.parent[i] = i;
         a.at.extent[i] = {UINT32_MAX, 0, 0};
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS)
-        link_stixel(a, i, count);
+        link_stixel(a, predictions, i, count);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += LINK_THREADS)
         a.at.linked[i] = a.at.parent[i] = plx_find(a.at.parent, i);
@@ -199,8 +210,8 @@ void plx_gpu_records_destroy(struct plx_gpu *gpu)
 }
 
 int plx_gpu_records(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
-                    const struct plx_records_params *params, const struct plx_image *stixels,
-                    const struct plx_image *ret_labels, uint32_t *ret_count)
+                    const struct plx_records_params *params, const struct plx_predictions *predictions,
+                    const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     struct plx_gpu *gpu = plx_gpu(self);
 
@@ -211,6 +222,7 @@ int plx_gpu_records(struct plx_stages *self, const struct plx_image *disparity, 
     const records_args args = {.disparity = plx_view_of<const uint16_t>(disparity),
                                .ground = ground,
                                .params = *params,
+                               .predictions = predictions,
                                .stixels = plx_view_of<struct plx_stixel>(stixels),
                                .labels = plx_view_of<uint32_t>(ret_labels),
                                .at = gpu->records,

@@ -14,27 +14,31 @@ static void test_case(struct parity *parity, const struct record_case *c, const 
     const int width = c->column.width, height = c->column.height, columns = plx_columns_of(width);
     struct twin disparity = twin_new(parity->gpu, width, height, PLX_U16);
     struct twin ground = twin_new(parity->gpu, (int)sizeof c->column.ground / 8, 1, PLX_U64);
+    struct twin predictions = twin_new(parity->gpu, (int)sizeof(struct plx_predictions) / 4, 1, PLX_U32);
     struct twin stixels = twin_new(parity->gpu, PLX_COLUMN_STIXELS, columns, PLX_U128);
     struct twin labels = twin_new(parity->gpu, width, height, PLX_U32);
     struct twin count = twin_new(parity->gpu, 1, 1, PLX_U32);
 
     if (record_draw(&seed, c, parity->cpu, &disparity.want, &stixels.want) < 0)
         abort();
+    predictions_draw(&seed, &stixels.want, predictions.want.data);
     twin_share(&disparity);
+    twin_share(&predictions);
     twin_share(&stixels);
     memcpy(ground.want.data, &c->column.ground, sizeof c->column.ground);
     twin_share(&ground);
     parity_done(parity,
-                parity->cpu->ops->records(parity->cpu, &disparity.want, ground.want.data, &c->params, &stixels.want,
-                                          &labels.want, count.want.data),
-                parity->gpu->ops->records(parity->gpu, &disparity.got, ground.got.data, &c->params, &stixels.got, &labels.got,
-                                          count.got.data),
+                parity->cpu->ops->records(parity->cpu, &disparity.want, ground.want.data, &c->params, predictions.want.data,
+                                          &stixels.want, &labels.want, count.want.data),
+                parity->gpu->ops->records(parity->gpu, &disparity.got, ground.got.data, &c->params, predictions.got.data,
+                                          &stixels.got, &labels.got, count.got.data),
                 what);
     parity_compare(parity, &stixels, what);
     parity_compare(parity, &labels, what);
     parity_compare(parity, &count, what);
     twin_free(parity->gpu, &disparity);
     twin_free(parity->gpu, &ground);
+    twin_free(parity->gpu, &predictions);
     twin_free(parity->gpu, &stixels);
     twin_free(parity->gpu, &labels);
     twin_free(parity->gpu, &count);
@@ -58,7 +62,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 2 * CONTENTS && argc != 2; i++) {
         struct record_case c = record_case(&seed, COLUMN_SIZES * (i % CONTENTS));
-        c.random_stixels = i >= CONTENTS;
+        c.stixels = i >= CONTENTS ? STIXELS_AT_RANDOM : STIXELS_OF_COLUMNS;
         c.column.width = 1917;
         c.column.height = limits.height;
         c.column.ground = column_ground(&seed, &c.column.params, c.column.height);

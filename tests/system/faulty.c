@@ -223,9 +223,9 @@ STEP(int, plx_cpu_columns,
       IMAGE *ret_stixels),
      (self, disparity, ground, params, ret_scan, ret_stixels))
 STEP(int, plx_cpu_records,
-     (SELF, IMAGE *disparity, const struct plx_ground *ground, const struct plx_records_params *params, IMAGE *stixels,
-      IMAGE *ret_labels, uint32_t *ret_count),
-     (self, disparity, ground, params, stixels, ret_labels, ret_count))
+     (SELF, IMAGE *disparity, const struct plx_ground *ground, const struct plx_records_params *params,
+      const struct plx_predictions *predictions, IMAGE *stixels, IMAGE *ret_labels, uint32_t *ret_count),
+     (self, disparity, ground, params, predictions, stixels, ret_labels, ret_count))
 STEP(int, plx_motion_update,
      (struct plx_motion * motion, IMAGE *left, IMAGE *disparity, int64_t capture_ns, struct plx_motion_info *ret_info),
      (motion, left, disparity, capture_ns, ret_info))

@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "core/ground/predictions.h"
 #include "core/motion/pose.h"
 #include "core/pipeline/pipeline.h"
 #include "cpu/cpu.h"
@@ -381,6 +382,62 @@ static void motion_is_in_the_frame_unless_switched_off(void **state)
     free_input(&input);
 }
 
+static const struct plx_stages_ops *cpu_ops;
+static struct plx_predictions predicted[FRAMES]; /* what the stage records got */
+static int predicted_frames;
+
+static int spy_records(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                       const struct plx_records_params *params, const struct plx_predictions *predictions,
+                       const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
+{
+    predicted[predicted_frames++] = *predictions;
+    return cpu_ops->records(self, disparity, ground, params, predictions, stixels, ret_labels, ret_count);
+}
+
+/* What was seen in two frames is predicted for the third; the scene moves by less than the margins there. */
+static void the_stage_records_gets_what_tracks_predict(void **state)
+{
+    (void)state;
+    const struct plx_limits limits = {.width = 320, .height = 240, .disparities = 64, .threads = 2};
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    struct plx_pipeline_params params;
+    struct plx_stages *stages;
+    struct plx_pipeline *pipeline;
+    struct input input;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    make_input(&input, 320, 240, false);
+    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    cpu_ops = stages->ops;
+    struct plx_stages_ops ops = *cpu_ops;
+    ops.records = spy_records;
+    stages->ops = &ops;
+    assert_int_equal(plx_pipeline_create(stages, &params, &input.calibration, &pipeline, NULL), 0);
+    struct plx_frame *frame = aligned_alloc(4096, plx_pipeline_layout(&params, 320, 240, plane));
+    assert_non_null(frame);
+    for (int i = 0; i < FRAMES; i++)
+        assert_int_equal(plx_pipeline_process(pipeline, input.raw[i], i * INT64_C(100000000), frame), 0);
+    assert_int_equal(predicted_frames, FRAMES);
+    assert_int_equal(predicted[0].count, 0);
+    assert_int_equal(predicted[1].count, 0);
+    assert_in_range(predicted[2].count, 1, PLX_MAX_OBSTACLES);
+    int found = 0;
+    for (int i = 0; i < predicted[2].count; i++)
+        for (uint32_t k = 0; k < frame->obstacle_count; k++) {
+            const struct plx_predicted_box *box = &predicted[2].box[i];
+            const struct plx_obstacle *o = &frame->obstacle[k];
+            found += abs(box->left + 4 - o->x) <= 8 && abs(box->right - 4 - o->x - o->width) <= 8 && box->top <= o->y &&
+                     box->bottom >= o->y + o->height;
+        }
+    assert_true(found >= predicted[2].count / 2);
+    plx_pipeline_destroy(pipeline);
+    stages->ops = cpu_ops;
+    stages->ops->destroy(stages);
+    free(frame);
+    free_input(&input);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +447,7 @@ int main(void)
         cmocka_unit_test(lenses_are_undone_with_any_number_of_threads),
         cmocka_unit_test(the_scene_is_seen),
         cmocka_unit_test(motion_is_in_the_frame_unless_switched_off),
+        cmocka_unit_test(the_stage_records_gets_what_tracks_predict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void update(double seconds)
 static void new_then_tracked_then_lost(void **state)
 {
     (void)state;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < params.max_missed + 1; i++) { /* seen often enough to be lost as long as may be */
         begin();
         see(1, 4);
         update(0.1);
@@ -111,6 +111,116 @@ static void flicker_is_not_lost(void **state)
     begin();
     update(0.1);
     assert_int_equal(count, 0);
+}
+
+/* Frames without it: how many of them list it as LOST, always in front of the camera. */
+static int count_lost(int frames, double period)
+{
+    int lost = 0;
+
+    for (int i = 0; i < frames; i++) {
+        begin();
+        update(period);
+        assert_in_range(count, 0, lost == i); /* one that is over does not come again */
+        lost += count;
+        if (count > 0) {
+            assert_int_equal(list[0].status, PLX_TRACK_LOST);
+            assert_true(list[0].position_m[2] > 0);
+        }
+    }
+    return lost;
+}
+
+static void nothing_is_lost_for_longer_than_it_was_seen(void **state)
+{
+    (void)state;
+    for (int seen = 3; seen < 10; seen++) {
+        for (int i = 0; i < seen; i++) {
+            begin();
+            see(1, 4);
+            update(0.05);
+        }
+        assert_int_equal(list[0].status, PLX_TRACK_TRACKED);
+        assert_int_equal(count_lost(10, 0.05), seen - 1 < params.max_missed ? seen - 1 : params.max_missed);
+    }
+}
+
+static void a_track_is_lost_from_min_hits_on(void **state)
+{
+    (void)state;
+    for (int min_hits = 1; min_hits <= 3; min_hits++) {
+        const struct plx_track_params each = {.min_hits = min_hits, .max_missed = 5, .gate_m = 0.8, .accel_mps2 = 1};
+        plx_tracks_destroy(tracks);
+        assert_int_equal(plx_tracks_create(&each, &tracks), 0);
+        for (int i = 0; i < 2; i++) {
+            begin();
+            see(1, 4);
+            update(0.1);
+        }
+        assert_int_equal(count_lost(3, 0.1), min_hits <= 2); /* seen in two frames, it may miss one */
+    }
+}
+
+/* The box of what was seen last begins at column X. */
+static void give_box(int x)
+{
+    struct plx_obstacle *last = &list[count - 1];
+    last->x = x;
+    last->y = 100;
+    last->width = 100;
+    last->height = 200;
+}
+
+/* A young track that missed MISSED frames, and then something at the same place whose box lies PX beside its own: which track
+ * that is. */
+static uint32_t take_up(int missed, int px)
+{
+    plx_tracks_destroy(tracks);
+    assert_int_equal(plx_tracks_create(&params, &tracks), 0);
+    begin();
+    see(1, 4);
+    give_box(400);
+    update(0.05);
+    assert_int_equal(list[0].track, 1);
+    for (int i = 0; i < missed; i++) {
+        begin();
+        update(0.05);
+        assert_int_equal(count, 0);
+    }
+    begin();
+    see(1, 4);
+    give_box(400 + px);
+    update(0.05);
+    assert_int_equal(count, 1);
+    assert_int_equal(list[0].status, PLX_TRACK_NEW);
+    assert_int_equal(list[0].age_frames, list[0].track == 1 ? missed + 2 : 1);
+    return list[0].track;
+}
+
+static void a_young_track_misses_one_frame_where_its_box_is(void **state)
+{
+    (void)state;
+    assert_int_equal(take_up(1, 0), 1);
+    assert_int_equal(take_up(1, 53), 1); /* 47 of 153 px in common */
+    assert_int_equal(take_up(1, 54), 2); /* 46 of 154 */
+    assert_int_equal(take_up(0, 54), 1); /* nothing was missed: the place is enough */
+    assert_int_equal(take_up(2, 0), 2);
+}
+
+/* Once it was seen often enough, the place is enough after a miss too. */
+static void a_track_that_is_known_is_taken_up_by_its_place(void **state)
+{
+    (void)state;
+    for (int i = 0; i < params.min_hits + 2; i++) {
+        begin();
+        if (i != params.min_hits) {
+            see(1, 4);
+            give_box(i < params.min_hits ? 400 : 460);
+        }
+        update(0.05);
+    }
+    assert_int_equal(list[0].track, 1);
+    assert_int_equal(list[0].status, PLX_TRACK_TRACKED);
 }
 
 static void velocity_of_a_noisy_walk(void **state)
@@ -213,24 +323,6 @@ static void see_it_come(int frames, double start, double step, double period)
     }
 }
 
-/* Frames without it: how many of them list it as LOST, always in front of the camera. */
-static int count_lost(int frames, double period)
-{
-    int lost = 0;
-
-    for (int i = 0; i < frames; i++) {
-        begin();
-        update(period);
-        assert_in_range(count, 0, lost == i); /* one that is over does not come again */
-        lost += count;
-        if (count > 0) {
-            assert_int_equal(list[0].status, PLX_TRACK_LOST);
-            assert_true(list[0].position_m[2] > 0);
-        }
-    }
-    return lost;
-}
-
 /* tracks.max_missed may be 1000 frames: half a second ends a LOST track all the same. */
 static void lost_for_half_a_second_at_most(void **state)
 {
@@ -244,7 +336,7 @@ static void lost_for_half_a_second_at_most(void **state)
     for (size_t i = 0; i < sizeof rate / sizeof rate[0]; i++) {
         plx_tracks_destroy(tracks);
         assert_int_equal(plx_tracks_create(&patient, &tracks), 0);
-        see_it_come(10, 60, rate[i].period / 2, rate[i].period); /* 0.5 m/s */
+        see_it_come(60, 60, rate[i].period / 2, rate[i].period); /* 0.5 m/s */
         assert_int_equal(count_lost(1200, rate[i].period), rate[i].lost);
     }
 }
@@ -327,6 +419,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(new_then_tracked_then_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comes_back_in_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(flicker_is_not_lost, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_lost_for_longer_than_it_was_seen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_track_is_lost_from_min_hits_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_young_track_misses_one_frame_where_its_box_is, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_track_that_is_known_is_taken_up_by_its_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(velocity_of_a_noisy_walk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(passing_keeps_identity, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nearest_pair_first, set_up, tear_down),

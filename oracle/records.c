@@ -18,10 +18,11 @@ static bool depths_agree(int64_t scale, int a, int b)
     return step * scale <= 300 * one * other || 100 * step <= 2 * (one > other ? one : other);
 }
 
-/* 8/16 px, or 700 mm. */
+/* 700 mm, or 8/16 px up to 1500 mm. */
 static bool depths_join(int64_t scale, int a, int b)
 {
-    return abs(a - b) <= 8 || abs(a - b) * scale <= 700 * (int64_t)a * b;
+    const int64_t step = abs(a - b);
+    return step * scale <= 700 * (int64_t)a * b || (step <= 8 && step * scale <= 1500 * (int64_t)a * b);
 }
 
 /* The middle of the stixel's column, half of its rows and its disparity lie within the box. */
@@ -140,7 +141,7 @@ static int stixel_at(const struct plx_image *disparity, const struct plx_ground 
         const struct plx_stixel *s = stixel_of(stixels, i);
         const int step = abs(p - s->disparity);
         if (s->disparity > 0 && y >= s->y0 && y <= s->y1 && step <= 12 + s->disparity / 16 &&
-            (step <= 6 || step * params->depth_scale <= 1250 * (int64_t)p * s->disparity))
+            (step <= 2 || step * params->depth_scale <= 1250 * (int64_t)p * s->disparity))
             return i;
     }
     return -1;

@@ -17,17 +17,18 @@
 #include "core/ground/columns.h"
 #include "core/ground/predictions.h"
 
-#define PLX_LINK_ROWS 8          /* common rows that link two stixels of neighbouring columns */
-#define PLX_LINK_GAP 4           /* rows between two stixels of one column that are linked */
-#define PLX_LINK_MM 300          /* depths that agree differ by at most so much, */
-#define PLX_LINK_PERMILLE 20     /* or by so much of the larger disparity */
-#define PLX_NARROW_COLUMNS 4     /* from the first to the last column of a narrow record */
-#define PLX_JOIN_MM 700          /* depths of a narrow record and of what it joins differ by at most so much, */
-#define PLX_JOIN_STEP 8          /* 1/16 px, or disparities by so much: matching draws such a ramp at the side of a far thing */
+#define PLX_LINK_ROWS 8       /* common rows that link two stixels of neighbouring columns */
+#define PLX_LINK_GAP 4        /* rows between two stixels of one column that are linked */
+#define PLX_LINK_MM 300       /* depths that agree differ by at most so much, */
+#define PLX_LINK_PERMILLE 20  /* or by so much of the larger disparity */
+#define PLX_NARROW_COLUMNS 4  /* from the first to the last column of a narrow record */
+#define PLX_JOIN_MM 700       /* depths of a narrow record and of what it joins differ by at most so much, */
+#define PLX_JOIN_STEP 8       /* 1/16 px, or disparities by so much: matching draws such a ramp at the side of a far thing, */
+#define PLX_JOIN_STEP_MM 1500 /* and depths by so much: farther away that step is the gap between two things */
 #define PLX_CONTINUE_PERMILLE 50 /* depths within one predicted box: those of a join, or by so much of the larger disparity */
 #define PLX_HOLD_STEP 12  /* 1/16 px, and a sixteenth of the stixel's disparity: from there a pixel lies on something else, */
 #define PLX_HOLD_MM 1250  /* and from so many mm of depth, */
-#define PLX_HOLD_ALWAYS 6 /* but not up to 1/16 px: what a disparity is uncertain by */
+#define PLX_HOLD_ALWAYS 2 /* but not up to 1/16 px */
 
 struct plx_records_params {
     int64_t depth_scale; /* 16000 fx baseline, rounded: depth in mm = depth_scale / disparity; 1 .. PLX_RECORDS_MAX_SCALE */
@@ -85,7 +86,8 @@ PLX_BOTH bool plx_stixels_link(int64_t depth_scale, const struct plx_stixel *a, 
 PLX_BOTH bool plx_disparities_join(int64_t depth_scale, int a, int b)
 {
     const int step = a > b ? a - b : b - a;
-    return step <= PLX_JOIN_STEP || plx_depths_within(depth_scale, a, b, PLX_JOIN_MM);
+    return plx_depths_within(depth_scale, a, b, PLX_JOIN_MM) ||
+           (step <= PLX_JOIN_STEP && plx_depths_within(depth_scale, a, b, PLX_JOIN_STEP_MM));
 }
 
 /* True if A and B, of neighbouring columns, make one of two records, one of which is narrow. */

@@ -147,16 +147,18 @@ static void what_is_near_in_rows_and_depth_is_one_record(void **state)
     expect(stixel, 322, 30, want, 3);
 }
 
-/* Far away 700 mm are less than the half pixel by which matching is wrong at the side of a thing. */
+/* Far away 700 mm are less than the half pixel by which matching is wrong at the side of a thing, but 1500 mm are a gap. */
 static void a_far_ramp_belongs_to_what_it_leads_from(void **state)
 {
     (void)state;
-    const struct plx_stixel ramp[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 39, 108)}, {STIXEL(0, 39, 100)}}, /* 55.6 and 60 m */
-        step[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 39, 108)}, {STIXEL(0, 39, 99)}};
-    const uint16_t want_ramp[8][PLX_COLUMN_STIXELS] = {{1}, {1}}, want_step[8][PLX_COLUMN_STIXELS] = {{1}, {2}};
+    const struct plx_stixel ramp[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 39, 248)}, {STIXEL(0, 39, 240)}}, /* 24.2 and 25 m */
+        step[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 39, 249)}, {STIXEL(0, 39, 240)}},
+                            gap[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 39, 168)}, {STIXEL(0, 39, 160)}}; /* 35.7 and 37.5 m */
+    const uint16_t want_one[8][PLX_COLUMN_STIXELS] = {{1}, {1}}, want_two[8][PLX_COLUMN_STIXELS] = {{1}, {2}};
 
-    expect(ramp, 104, 1, want_ramp, 1);
-    expect(step, 104, 1, want_step, 2);
+    expect(ramp, 244, 1, want_one, 1);
+    expect(step, 244, 1, want_two, 2);
+    expect(gap, 164, 1, want_two, 2);
 }
 
 /* Two halves 4.5 % of their disparity and 0.84 m apart: the columns 0 to 7 and 8 to 15 of the picture. */

@@ -145,8 +145,8 @@ static double depth_disparity(const struct plx_motion *motion, double published,
                               const struct plx_disparity_error *in_force)
 {
     const double disparity = (published - motion->infinity) / PLX_DISPARITY_ONE;
-    const double x2 = plx_fit_right_square(&motion->camera, u, disparity);
-    return disparity + plx_disparity_error_at(&motion->used, x2) - plx_disparity_error_at(in_force, x2);
+    const struct plx_disparity_error left = {motion->used.offset - in_force->offset, motion->used.curve - in_force->curve};
+    return disparity + plx_disparity_error_at(&left, plx_fit_right_square(&motion->camera, u, disparity));
 }
 
 /* Finds the key frame's corners in this frame, beginning where the prior puts them. */

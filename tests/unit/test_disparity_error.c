@@ -207,6 +207,53 @@ static void too_few_steps_say_nothing(void **unused)
     assert_int_equal(estimate.steps, -1); /* untouched */
 }
 
+/* How well the points of one step by MOVE show an offset, as a plx_fit says it. Z: of all points, 0: street. */
+static double weight_of(double z, const double move[6])
+{
+    static const struct plx_disparity_error none;
+    const struct world world = {z > 0 ? z : street.near_m, z > 0 ? z : street.far_m, 0.25, 0.3, 5, 0};
+    struct plx_fit_point point[PLX_STEP_POINTS];
+    struct plx_pose truth = PLX_POSE_IDENTITY;
+    struct plx_step_point seen;
+    struct plx_fit fit;
+    int count = 0;
+
+    plx_pose_move(&truth, move);
+    while (count < PLX_STEP_POINTS) {
+        if (!see(&world, &none, &truth, &seen))
+            continue;
+        point[count] = (struct plx_fit_point){.disparity = (double)seen.was[2],
+                                              .seen = {(double)seen.is[0], (double)seen.is[1], (double)seen.is[2]},
+                                              .has_disparity = seen.is[2] > 0};
+        plx_fit_unproject(&camera, (double)seen.was[0], (double)seen.was[1], point[count].disparity, point[count].at);
+        count++;
+    }
+    assert_true(plx_fit_motion(&camera, point, count, &truth, &fit));
+    return fit.offset_weight;
+}
+
+static void only_parallax_makes_steps(void **unused)
+{
+    static const struct {
+        const char *name;
+        double z, move[6];
+        bool shows;
+    } cases[] = {
+        {"a drive", 0, {0, 0, -0.6, 0, 0.01, 0}, true},       {"sideways", 0, {-0.4, 0, 0, 0, 0, 0}, true},
+        {"standing", 0, {0, 0, 0, 0, 0, 0}, false},           {"turning on the spot", 0, {0, 0, 0, 0, 0.05, 0}, false},
+        {"5 cm ahead", 0, {0, 0, -0.05, 0, 0, 0}, false},     {"one wall, ahead", 4, {0, 0, -0.4, 0, 0, 0}, false},
+        {"one wall, along", 4, {-0.3, 0, 0, 0, 0, 0}, false},
+    };
+
+    (void)unused;
+    begin(13);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const double weight = weight_of(cases[i].z, cases[i].move);
+        print_message("    %s: %.2f px^-2\n", cases[i].name, weight);
+        assert_true((weight >= PLX_STEP_LEAST_WEIGHT) == cases[i].shows);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +262,7 @@ int main(void)
         cmocka_unit_test(a_moving_thing_on_half_of_the_picture_changes_little),
         cmocka_unit_test(parts_are_parts_of_the_time),
         cmocka_unit_test(too_few_steps_say_nothing),
+        cmocka_unit_test(only_parallax_makes_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 
 #define CELL_X_M 0.2 /* a character is twice as high as wide */
 #define CELL_Y_M 0.1
+#define STEP_M 0.025 /* between points that are looked at for distances */
 #define BEHIND_M 1.0 /* that the drawing shows at least */
 #define LITTLE 0.5   /* a zone of which less is visible gets a warning */
 
@@ -54,13 +55,39 @@ static void draw(const struct plx_zone_list *list, const struct plx_zones *zones
     fputs("m ahead; capital letters and dots: ground that the cameras see; +: origin of the robot's base\n", out);
 }
 
+/* Distances from the origin of the robot's base, in the half plane ahead: of the nearest ground that the cameras see, and of
+ * the nearest point of each zone; INFINITY: there is none. */
+static void find_nearest(const struct plx_zone_list *list, const struct plx_zones *zones, double *ret_seen_m,
+                         double ret_begins_m[PLX_MAX_ZONES])
+{
+    const struct extent extent = extent_of(list);
+    bool visible;
+
+    *ret_seen_m = INFINITY;
+    for (int i = 0; i < list->count; i++)
+        ret_begins_m[i] = INFINITY;
+    for (double x = 0; x <= extent.x_max; x += STEP_M)
+        for (double y = -extent.y_max; y <= extent.y_max; y += STEP_M) {
+            const unsigned mask = plx_zones_at(zones, x, y, &visible);
+            *ret_seen_m = visible ? fmin(*ret_seen_m, hypot(x, y)) : *ret_seen_m;
+            for (int i = 0; i < list->count; i++)
+                ret_begins_m[i] = mask >> i & 1 ? fmin(ret_begins_m[i], hypot(x, y)) : ret_begins_m[i];
+        }
+}
+
 static void list_zones(const struct plx_zone_list *list, const struct plx_zones *zones, FILE *out)
 {
+    double seen_m, begins_m[PLX_MAX_ZONES];
+
+    find_nearest(list, zones, &seen_m, begins_m);
     for (int i = 0; i < list->count; i++) {
         const double visible = plx_zones_visible(zones, i);
-        fprintf(out, "%c  zone %s: the cameras can see %.0f %% of it%s%s\n", 'A' + i, list->zone[i].name, 100 * visible,
+        fprintf(out, "%c  zone %s: the cameras can see %.0f %% of it%s%s", 'A' + i, list->zone[i].name, 100 * visible,
                 visible < LITTLE ? "; what they cannot see is never looked at before the robot has driven past it" : "",
                 visible == 0 && list->zone[i].unknown == PLX_VERDICT_GO ? ", and `unknown: go` calls it free until then" : "");
+        if (isfinite(seen_m) && begins_m[i] + STEP_M < seen_m)
+            fprintf(out, "; it begins at %.1f m, and they see ground from %.1f m on", begins_m[i], seen_m);
+        fputc('\n', out);
     }
 }
 

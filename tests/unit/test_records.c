@@ -208,26 +208,26 @@ static void what_differs_too_much_comes_apart_in_a_predicted_box(void **state)
     const struct plx_stixel step[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 39, 320)}, {STIXEL(0, 39, 337)}}, /* 5.04 % */
         rows[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 19, 320)}, {STIXEL(13, 39, 320)}},                    /* 7 common rows */
         one_column[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 15, 320), STIXEL(16, 39, 335)}},
-                            ramp[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 39, 108)},
-                                                           {STIXEL(0, 9, 100)}}; /* 8 %, but a join's 8/16 px */
+                            near[8][PLX_COLUMN_STIXELS] = {{STIXEL(0, 39, 640)},
+                                                           {STIXEL(0, 9, 600)}}; /* 6 %, but a join's 700 mm */
     const uint16_t want_step[8][PLX_COLUMN_STIXELS] = {{1}, {2}}, want_rows[8][PLX_COLUMN_STIXELS] = {{2}, {1}},
                    want_one_column[8][PLX_COLUMN_STIXELS] = {{2, 1}}, want_dropped[8][PLX_COLUMN_STIXELS] = {{1}, {0}},
-                   want_ramp[8][PLX_COLUMN_STIXELS] = {{1}, {1}};
+                   want_near[8][PLX_COLUMN_STIXELS] = {{1}, {1}};
 
     expect_predicted(&everywhere, step, 328, 1, want_step, 2);
     expect_predicted(&everywhere, rows, 320, 1, want_rows, 2);
     expect_predicted(&everywhere, one_column, 327, 1, want_one_column, 2);
-    expect(ramp, 104, 100, want_dropped, 1); /* too small to join */
-    expect_predicted(&everywhere, ramp, 104, 100, want_ramp, 1);
+    expect(near, 620, 100, want_dropped, 1); /* too small to join */
+    expect_predicted(&everywhere, near, 620, 100, want_near, 1);
 }
 
 static void a_pixel_lies_on_what_has_its_depth(void **state)
 {
     (void)state;
     const struct plx_stixel far[8][PLX_COLUMN_STIXELS] = {
-        {STIXEL(0, 39, 106)},
-        {{0}},                /* 60 and 56.6 m: less than half a pixel */
-        {STIXEL(0, 39, 107)}, /* 12 + 107 / 16 hold more, but these are 3.9 m */
+        {STIXEL(0, 39, 92)},
+        {{0}},               /* 66.7 and 65.2 m: an eighth of a pixel */
+        {STIXEL(0, 39, 93)}, /* 12 + 93 / 16 hold more, but these are 2.1 m */
     };
     const struct plx_stixel near[8][PLX_COLUMN_STIXELS] = {
         {STIXEL(0, 39, 518)}, {{0}}, /* 12.5 and 11.6 m: 38 of 44 / 16 px */
@@ -236,7 +236,7 @@ static void a_pixel_lies_on_what_has_its_depth(void **state)
     };
     const uint16_t want_far[8][PLX_COLUMN_STIXELS] = {{1}}, want_near[8][PLX_COLUMN_STIXELS] = {{1}, {0}, {0}, {0}, {2}};
 
-    expect(far, 100, 1, want_far, 1);
+    expect(far, 90, 1, want_far, 1);
     expect(near, 480, 1, want_near, 2);
 }
 

@@ -183,7 +183,8 @@ static void judge(struct plx_learner *learner)
     struct job *job = &learner->job;
     const enum plx_correction_mode mode = learner->hold || job->gave_up ? PLX_CORRECTION_PROPOSE : learner->mode;
     const struct plx_stereo_calibration *calibration = &learner->calibration;
-    const bool first = job->state.number == 0 && job->state.proposed_number == 0;
+    static const struct plx_correction none;
+    const bool first = plx_correction_same_rows(&job->state.applied, &none) && job->state.proposed_number == 0;
     const bool fresh = first || job->since >= PLX_ROW_MATCHES / 2; /* the matches; columns count steps */
     struct plx_correction rows = {0}, columns = {0};
 

@@ -17,7 +17,7 @@
 #define MIN_WIDTH (2 * BORDER + COLUMNS * 12)
 #define MIN_HEIGHT (2 * BORDER + ROWS * 12)
 #define MIN_DISPARITY (-3)
-#define ROWS_TOLERANCE 0.15/* px, one match */
+#define ROWS_TOLERANCE 0.15 /* px, one match */
 #define MEAN_TOLERANCE 0.015
 #define POINT_TOLERANCE 0.01 /* px, to recognize the pixel that a match began at */
 

@@ -16,7 +16,7 @@
 #define BORDER 20 /* px that the cells leave */
 #define MIN_WIDTH (2 * BORDER + COLUMNS * 12)
 #define MIN_HEIGHT (2 * BORDER + ROWS * 12)
-#define MIN_DISPARITY (-3)
+#define MIN_DISPARITY (-12)
 #define ROWS_TOLERANCE 0.15 /* px, one match */
 #define MEAN_TOLERANCE 0.015
 #define POINT_TOLERANCE 0.01 /* px, to recognize the pixel that a match began at */
@@ -402,6 +402,37 @@ static void the_surface_is_known_around_a_match(void **state)
     erase(&scene);
 }
 
+/* A patch of 32 x 32 px of the right picture and a pixel more, to interpolate, are read around the place where a match is
+ * expected: 16 px from the left and the top on, 17 from the right and the bottom. Places beyond show themselves nowhere. */
+static void the_patch_stays_inside_the_right_picture(void **state)
+{
+    (void)state;
+    static const struct plx_drift_info up = {.pitch_rad = -0.03F}, down = {.pitch_rad = 0.03F};
+    static const struct {
+        double disparity, rows;
+        const struct plx_drift_info *expected;
+        bool vertical, upper; /* which border is near */
+    } cases[] = {
+        {14, 0, NULL, false, false}, {-9, 0, NULL, false, true}, {24, -10, &up, true, false}, {24, 10, &down, true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene scene = {393, 291, {cases[i].disparity, 0, 0}, {cases[i].rows, 0}, 1, 0, .expected = cases[i].expected};
+        const int size = cases[i].vertical ? scene.height : scene.width;
+        int extreme = size / 2;
+        draw(&scene);
+        for (uint32_t number = 0; number < 50 * CELLS; number++) {
+            struct plx_row_match match[PLX_PLACES_MOST];
+            if (!find(&scene, number, 1, match))
+                continue;
+            const double column = (double)match->x * calibration.fx + calibration.cx_right,
+                         row = (double)match->y * calibration.fy + calibration.cy;
+            const int at = (int)floor((cases[i].vertical ? row : column) + 1e-3); /* floats hold whole pixels nearly */
+            extreme = (cases[i].upper ? at > extreme : at < extreme) ? at : extreme;
+        }
+        assert_int_equal(extreme, cases[i].upper ? size - 17 : 16);
+        erase(&scene);
+    }
+}
+
 static void pictures_of_any_size_are_looked_at(void **state)
 {
     (void)state;
@@ -432,6 +463,7 @@ int main(void)
         cmocka_unit_test(matches_far_from_the_expected_place_do_not_count),
         cmocka_unit_test(what_does_not_come_back_is_no_match),
         cmocka_unit_test(the_surface_is_known_around_a_match),
+        cmocka_unit_test(the_patch_stays_inside_the_right_picture),
         cmocka_unit_test(pictures_of_any_size_are_looked_at),
     };
     return cmocka_run_group_tests(tests, draw_waves, NULL);

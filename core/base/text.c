@@ -45,7 +45,7 @@ int plx_utf8_decode(const char *text, uint32_t *ret_point)
             return 0;
         point = point << 6 | (at[i] & 0x3FU);
     }
-    if (length > 1 && (point < least[length] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)))
+    if (length == 0 || point < least[length] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF))
         return 0;
     *ret_point = point;
     return length;

@@ -285,6 +285,85 @@ static void a_region_that_is_none_is_refused(void **state)
     free(image);
 }
 
+/* Sets one number of the header, of BYTES bytes, and returns what plx_map_check says; takes it back. */
+static int check_with(struct plx_shm_header *image, size_t region_bytes, size_t offset, size_t bytes, uint64_t value)
+{
+    unsigned char *at = (unsigned char *)image + offset;
+    uint64_t before = 0;
+    struct plx_map map;
+    memcpy(&before, at, bytes);
+    memcpy(at, &value, bytes);
+    const int code = plx_map_check(image, region_bytes, &map);
+    memcpy(at, &before, bytes);
+    return code;
+}
+
+/* One number of the header at a time, at its limits and beyond: the others leave room enough for it. */
+static void each_number_of_a_header_is_checked_alone(void **state)
+{
+    (void)state;
+    size_t bytes;
+    struct plx_shm_header *image = shm_image_make(&bytes);
+    const uint64_t header = sizeof *image, slots = REGION_IMAGE_SLOTS * sizeof(struct plx_shm_slot);
+    const uint64_t frames = image->frames_offset, stride = image->frame_stride, frame = image->frame_bytes;
+#define NUMBER(name) #name, offsetof(struct plx_shm_header, name), sizeof image->name
+    const struct {
+        const char *name;
+        size_t offset, bytes;
+        uint64_t value;
+        bool good;
+    } cases[] = {
+        {NUMBER(slot_count), 3, false},
+        {NUMBER(slot_count), 5, false}, /* frames of that many do not fit */
+        {NUMBER(slot_count), 65, false},
+        {NUMBER(slot_count), 0, false},
+        {NUMBER(region_bytes), bytes - 8, false},
+        {NUMBER(region_bytes), bytes + 8, false},
+        {NUMBER(slots_offset), header + 8, true},
+        {NUMBER(slots_offset), header + 4, false},
+        {NUMBER(slots_offset), header - 8, false},
+        {NUMBER(slots_offset), 0, false},
+        {NUMBER(slots_offset), bytes - slots, true},
+        {NUMBER(slots_offset), bytes - slots + 8, false},
+        {NUMBER(slots_offset), (bytes + 8) / 8 * 8, false},
+        {NUMBER(slots_offset), UINT64_MAX - 7, false},
+        {NUMBER(frames_offset), frames - 8, true},
+        {NUMBER(frames_offset), frames - 4, false},
+        {NUMBER(frames_offset), header, true},
+        {NUMBER(frames_offset), header - 8, false},
+        {NUMBER(frames_offset), 0, false},
+        {NUMBER(frames_offset), frames + 8, false},
+        {NUMBER(frames_offset), (bytes + 8) / 8 * 8, false},
+        {NUMBER(frames_offset), UINT64_MAX - 7, false},
+        {NUMBER(frame_bytes), sizeof(struct plx_frame), true},
+        {NUMBER(frame_bytes), sizeof(struct plx_frame) - 1, false},
+        {NUMBER(frame_bytes), stride, true},
+        {NUMBER(frame_bytes), stride + 1, false},
+        {NUMBER(frame_bytes), UINT64_C(1) << 32, false},
+        {NUMBER(frame_stride), (frame + 7) / 8 * 8 - 8, false},
+        {NUMBER(frame_stride), stride + 8, false},
+        {NUMBER(frame_stride), UINT64_MAX - 7, false},
+    };
+#undef NUMBER
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int code = check_with(image, bytes, cases[i].offset, cases[i].bytes, cases[i].value);
+        if (code != (cases[i].good ? 0 : PLX_ERR_FORMAT))
+            fail_msg("%s = %llu: %d", cases[i].name, (unsigned long long)cases[i].value, code);
+    }
+    /* A stride of odd size, where nothing else is wrong: of smaller frames. */
+    image->frame_bytes = sizeof(struct plx_frame);
+    assert_int_equal(check_with(image, bytes, offsetof(struct plx_shm_header, frame_stride), 8, stride - 4), PLX_ERR_FORMAT);
+    assert_int_equal(check_with(image, bytes, offsetof(struct plx_shm_header, frame_stride), 8, stride - 8), 0);
+    /* A frame of more than 4 GiB, in a region that has room for it: only the header is read. */
+    const uint64_t large = UINT64_C(1) << 40;
+    image->region_bytes = large;
+    image->frame_stride = UINT64_C(1) << 33;
+    assert_int_equal(check_with(image, large, offsetof(struct plx_shm_header, frame_bytes), 8, UINT32_MAX), 0);
+    assert_int_equal(check_with(image, large, offsetof(struct plx_shm_header, frame_bytes), 8, UINT64_C(1) << 32),
+                     PLX_ERR_FORMAT);
+    free(image);
+}
+
 static uint64_t random_word(unsigned *seed)
 {
     static const uint64_t wicked[] = {0,  1,    2,         7,          8,         63,         64,
@@ -398,6 +477,7 @@ int main(void)
         cmocka_unit_test(silent_service_is_a_timeout),
         cmocka_unit_test(a_mute_service_is_asked_again),
         cmocka_unit_test(a_region_that_is_none_is_refused),
+        cmocka_unit_test(each_number_of_a_header_is_checked_alone),
         cmocka_unit_test(hostile_memory_never_crashes),
         cmocka_unit_test(hostile_service_never_crashes),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ground over time: which plane is held and for how long, when the camera's height is known, and when all is forgotten. */
+#include <math.h>
 #include <string.h>
 
 #include "core/ground/fit.h"
@@ -122,6 +123,39 @@ static void all_is_forgotten_after_long_and_when_time_stands_still(void **state)
     assert_false(is_empty(frame(&history, now, found(1))));
 }
 
+/* --- a plane as disparities ----------------------------------------------------------------------------------------------- */
+
+/* Disparity of the ground at a pixel, from where its ray meets the plane that lies HEIGHT below the camera along NORMAL. */
+static double disparity_of(const struct plx_calibration_info *c, const double normal[3], double height, double u, double v)
+{
+    const double ray[3] = {(u - c->cx) / c->fx, (v - c->cy) / c->fy, 1};
+    const double depth = height / (normal[0] * ray[0] + normal[1] * ray[1] + normal[2] * ray[2]);
+    return c->fx * c->baseline_m / depth;
+}
+
+static void a_tilted_plane_has_the_disparities_of_its_rays(void **state)
+{
+    (void)state;
+    static const struct plx_calibration_info calibration = {410, 330, 251, 187, 243, 0.12}; /* axes differ */
+    static const double heights[] = {0.15, 1.4}, angles[] = {-0.3, 0, 0.2};
+    static const int infinities[] = {0, -40, 128};
+    for (int i = 0; i < 54; i++) {
+        const double height = heights[i % 2], pitch = angles[i / 2 % 3], roll = angles[i / 6 % 3];
+        const int infinity = infinities[i / 18];
+        const double normal[3] = {-sin(roll) * cos(pitch), cos(roll) * cos(pitch), sin(pitch)};
+        const struct plx_ground ground = plx_ground_of(normal, height, &calibration, infinity);
+        assert_int_equal(ground.camera_height_um, (int)lround(height * 1e6));
+        assert_int_equal(ground.valid, PLX_GROUND_HELD);
+        for (int k = 0; k < 9; k++) {
+            const int u = k % 3 * 300, v = k / 3 * 200;
+            const double expected = 16 * disparity_of(&calibration, normal, height, u, v) + infinity;
+            const double got = (double)(ground.a * u + ground.b * v + ground.c) / 65536;
+            if (!(fabs(got - expected) < 0.01)) /* 1/16 px; the numbers are rounded to 1/65536 of that, times 600 px */
+                fail_msg("plane %d at (%d, %d): %g, expected %g", i, u, v, got, expected);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +164,7 @@ int main(void)
         cmocka_unit_test(a_held_plane_is_no_news),
         cmocka_unit_test(the_height_is_the_median_of_many),
         cmocka_unit_test(all_is_forgotten_after_long_and_when_time_stands_still),
+        cmocka_unit_test(a_tilted_plane_has_the_disparities_of_its_rays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

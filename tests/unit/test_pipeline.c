@@ -73,6 +73,52 @@ static void planes_follow_each_other_and_fit(void **state)
     }
 }
 
+/* The planes of 513 x 61 pixels, all that there are, in bytes: each begins on a page. */
+static void planes_have_the_sizes_written_out_here(void **state)
+{
+    (void)state;
+    static const struct {
+        enum plx_plane_id id;
+        uint32_t width, height, element, pitch, pages;
+    } expected[] = {
+        {PLX_PLANE_LEFT, 513, 61, 1, 576, 9},
+        {PLX_PLANE_DISPARITY, 513, 61, 2, 1088, 17},
+        {PLX_PLANE_DENSE, 513, 61, 2, 1088, 17},
+        {PLX_PLANE_FILLED, 513, 61, 1, 576, 9},
+        {PLX_PLANE_CONFIDENCE, 513, 61, 1, 576, 9},
+        {PLX_PLANE_LABELS, 513, 61, 2, 1088, 17},
+        {PLX_PLANE_HISTOGRAM, 256, 130, 4, 1024, 33},
+        {PLX_PLANE_RIGHT, 513, 61, 1, 576, 9},
+        {PLX_PLANE_SCAN, 129, 1, 8, 1088, 1},
+        {PLX_PLANE_STIXELS, 8, 129, 16, 128, 5},
+        {PLX_PLANE_MAP, 200, 200, sizeof(struct plx_cell), (200 * sizeof(struct plx_cell) + 63) / 64 * 64, 0},
+    };
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    struct plx_pipeline_params params;
+    uint32_t offset = (sizeof(struct plx_frame) + 4095) / 4096 * 4096;
+    plx_pipeline_params_default(&params);
+    params.refine = params.dense = params.confidence = params.obstacles = params.right = params.columns = true;
+    const uint32_t bytes = plx_pipeline_layout(&params, 513, 61, plane);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct plx_plane *got = &plane[expected[i].id];
+        if (expected[i].id == PLX_PLANE_MAP && got->width == 0)
+            continue; /* nothing to be seen without a mount */
+        if (got->width != expected[i].width || got->height != expected[i].height || got->element != expected[i].element ||
+            got->pitch != expected[i].pitch || got->offset != offset)
+            fail_msg("plane %d: %u x %u of %u bytes, pitch %u, at %u instead of %u", (int)expected[i].id, got->width,
+                     got->height, got->element, got->pitch, got->offset, offset);
+        offset += expected[i].pages ? 4096 * expected[i].pages : (expected[i].pitch * 200 + 4095) / 4096 * 4096;
+    }
+    assert_int_equal(bytes, offset);
+    /* Raw: both pictures and the histograms. */
+    const uint32_t begin = plane[PLX_PLANE_LEFT].offset, raw = plx_pipeline_layout_raw(513, 61, plane);
+    assert_int_equal(plane[PLX_PLANE_LEFT].offset, begin);
+    assert_int_equal(plane[PLX_PLANE_HISTOGRAM].offset, begin + 4096 * 9);
+    assert_int_equal(plane[PLX_PLANE_RIGHT].offset, begin + 4096 * (9 + 33));
+    assert_int_equal(raw, begin + 4096 * (9 + 33 + 9));
+    assert_int_equal(plane[PLX_PLANE_DISPARITY].width, 0);
+}
+
 /* --- refusals ---------------------------------------------------------------------------------------------------- */
 
 static void wide(struct plx_pipeline_params *p)
@@ -438,16 +484,68 @@ static void the_stage_records_gets_what_tracks_predict(void **state)
     free_input(&input);
 }
 
+static int frames_filtered;
+static bool history_was_valid[FRAMES]; /* somewhere, when the filter began */
+
+static int spy_temporal(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
+                        const struct plx_image *history, const struct plx_image *dst)
+{
+    bool valid = false;
+    for (int y = 0; y < history->height; y++) {
+        const uint16_t *row = plx_row(history, y);
+        for (int x = 0; x < history->width; x++)
+            valid = valid || row[x] != PLX_DISPARITY_INVALID;
+    }
+    history_was_valid[frames_filtered++] = valid;
+    return cpu_ops->temporal(self, src, temporal, history, dst);
+}
+
+/* Before the first frame nothing is known: zeros would be disparities of 0. */
+static void the_temporal_filter_begins_without_a_history(void **state)
+{
+    (void)state;
+    const struct plx_limits limits = {.width = 320, .height = 240, .disparities = 64, .threads = 2};
+    struct plx_plane plane[PLX_PLANE_COUNT];
+    struct plx_pipeline_params params;
+    struct plx_stages *stages;
+    struct plx_pipeline *pipeline;
+    struct input input;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    params.temporal.max_step = 16;
+    make_input(&input, 320, 240, false);
+    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    cpu_ops = stages->ops;
+    struct plx_stages_ops ops = *cpu_ops;
+    ops.temporal = spy_temporal;
+    stages->ops = &ops;
+    assert_int_equal(plx_pipeline_create(stages, &params, &input.calibration, &pipeline, NULL), 0);
+    struct plx_frame *frame = aligned_alloc(4096, plx_pipeline_layout(&params, 320, 240, plane));
+    assert_non_null(frame);
+    for (int i = 0; i < FRAMES; i++)
+        assert_int_equal(plx_pipeline_process(pipeline, input.raw[i], i * INT64_C(100000000), frame), 0);
+    assert_int_equal(frames_filtered, FRAMES);
+    assert_true(!history_was_valid[0] && history_was_valid[1] && history_was_valid[2]);
+    plx_pipeline_destroy(pipeline);
+    stages->ops = cpu_ops;
+    stages->ops->destroy(stages);
+    free(frame);
+    free_input(&input);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_follow_each_other_and_fit),
+        cmocka_unit_test(planes_have_the_sizes_written_out_here),
         cmocka_unit_test(wrong_parameters_are_refused_by_name),
         cmocka_unit_test(frames_are_the_same_with_any_number_of_threads),
         cmocka_unit_test(lenses_are_undone_with_any_number_of_threads),
         cmocka_unit_test(the_scene_is_seen),
         cmocka_unit_test(motion_is_in_the_frame_unless_switched_off),
         cmocka_unit_test(the_stage_records_gets_what_tracks_predict),
+        cmocka_unit_test(the_temporal_filter_begins_without_a_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

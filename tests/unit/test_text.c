@@ -72,6 +72,77 @@ static void an_error_message_is_one_line_whatever_a_file_is_called(void **state)
     assert_string_equal(message.text, "left??[2J?.png: not a PNG");
 }
 
+/* The least and the largest character of each length, and their neighbours that are none. */
+static void a_character_is_decoded_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int length;
+        uint32_t point;
+    } cases[] = {
+        {"", 1, 0},
+        {"\x01", 1, 1},
+        {"\x7F", 1, 0x7F},
+        {"\xC2\x80", 2, 0x80},
+        {"\xDF\xBF", 2, 0x7FF},
+        {"\xE0\xA0\x80", 3, 0x800},
+        {"\xE2\x82\xAC", 3, 0x20AC},
+        {"\xED\x9F\xBF", 3, 0xD7FF},
+        {"\xEE\x80\x80", 3, 0xE000},
+        {"\xEF\xBF\xBF", 3, 0xFFFF},
+        {"\xF0\x90\x80\x80", 4, 0x10000},
+        {"\xF4\x8F\xBF\xBF", 4, 0x10FFFF},
+        {"\x80", 0, 0},
+        {"\xBF", 0, 0},
+        {"\xC1\xBF", 0, 0},
+        {"\xC2", 0, 0},
+        {"\xC2\x7F", 0, 0},
+        {"\xC2\xC0", 0, 0},
+        {"\xE0\x9F\xBF", 0, 0},
+        {"\xE2\x82", 0, 0},
+        {"\xE2\x82z", 0, 0},
+        {"\xED\xA0\x80", 0, 0},
+        {"\xED\xBF\xBF", 0, 0},
+        {"\xF0\x8F\xBF\xBF", 0, 0},
+        {"\xF0\x90\x80", 0, 0},
+        {"\xF4\x90\x80\x80", 0, 0},
+        {"\xF8\x88\x80\x80\x80", 0, 0},
+        {"\xFF", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t point = 12345;
+        const int length = plx_utf8_decode(cases[i].text, &point);
+        if (length != cases[i].length ||
+            point != (cases[i].length ? cases[i].point : 12345)) /* untouched where there is none */
+            fail_msg("case %zu: %d bytes, U+%04X", i, length, point);
+    }
+}
+
+static void control_characters_are_known(void **state)
+{
+    (void)state;
+    static const uint32_t control[] = {0, 0x1F, 0x7F, 0x80, 0x9F, 0x2028, 0x2029},
+                          others[] = {0x20, 0x7E, 0xA0, 0x2027, 0x202A, 0x10FFFF};
+    for (size_t i = 0; i < sizeof control / sizeof *control; i++)
+        assert_true(plx_is_control(control[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(plx_is_control(others[i]));
+}
+
+static void only_a_whole_byte_order_mark_is_skipped(void **state)
+{
+    (void)state;
+    static const char with[] = "\xEF\xBB\xBF"
+                               "a: 1",
+                      half[] = "\xEF\xBB"
+                               "a: 1";
+    assert_string_equal(plx_without_bom(with), "a: 1");
+    assert_ptr_equal(plx_without_bom(half), half);
+    assert_ptr_equal(plx_without_bom(with + 3), with + 3);
+    assert_string_equal(plx_without_bom(""), "");
+}
+
 /* --- edit distance -------------------------------------------------------------------------------------------------------- */
 
 static int least(int a, int b)
@@ -136,6 +207,9 @@ int main(void)
         cmocka_unit_test(what_would_begin_a_line_or_steer_a_terminal_is_replaced),
         cmocka_unit_test(what_is_no_utf8_is_replaced_byte_by_byte),
         cmocka_unit_test(an_error_message_is_one_line_whatever_a_file_is_called),
+        cmocka_unit_test(a_character_is_decoded_or_refused),
+        cmocka_unit_test(control_characters_are_known),
+        cmocka_unit_test(only_a_whole_byte_order_mark_is_skipped),
         cmocka_unit_test(words_are_as_far_apart_as_the_definition_says),
         cmocka_unit_test(letters_behind_the_counted_ones_are_not_compared),
     };

@@ -160,6 +160,23 @@ static void the_visible_sides_say_where_it_is(void **state)
     }
 }
 
+/* Seen whole, each known side alone says whether it is where the centroid says: the left one 0.05 m, the right one 0.15 m off.
+ */
+static void one_side_is_enough_to_differ(void **state)
+{
+    (void)state;
+    static const double off[2] = {0.05, 0.15};
+    for (int side = 0; side < 2; side++)
+        for (int hidden = 0; hidden < 2; hidden++) {
+            struct plx_track_sides sides = {{0.6, 0.7}, {false, false}};
+            struct plx_track_cover cover = {.any = false};
+            sides.known[side] = true;
+            cover.hidden[side] = hidden;
+            assert_int_equal(plx_track_sides_differ(&sides, &calibration, &thing, &cover, off[side] - 0.001), !hidden);
+            assert_false(plx_track_sides_differ(&sides, &calibration, &thing, &cover, off[side] + 0.001));
+        }
+}
+
 static void a_reach_is_a_mean_of_what_was_seen_whole(void **state)
 {
     (void)state;
@@ -180,11 +197,9 @@ static void a_reach_is_a_mean_of_what_was_seen_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_nearer_thing_covers_what_it_borders),
-        cmocka_unit_test(a_deep_thing_ends_where_its_depth_does),
-        cmocka_unit_test(two_things_hide_a_side_each),
-        cmocka_unit_test(the_visible_sides_say_where_it_is),
-        cmocka_unit_test(a_reach_is_a_mean_of_what_was_seen_whole),
+        cmocka_unit_test(a_nearer_thing_covers_what_it_borders), cmocka_unit_test(a_deep_thing_ends_where_its_depth_does),
+        cmocka_unit_test(two_things_hide_a_side_each),           cmocka_unit_test(the_visible_sides_say_where_it_is),
+        cmocka_unit_test(one_side_is_enough_to_differ),          cmocka_unit_test(a_reach_is_a_mean_of_what_was_seen_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

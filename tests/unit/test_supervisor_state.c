@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the supervisor tells of its state: which reason counts, which failed start ends the service, and what is told then. */
+#include <string.h>
+
+#include "app/exit.h"
+#include "app/supervisor/supervisor.h"
+#include "tests/cmocka.h"
+
+#define NOW_NS (1000 * PLX_NS_PER_S)
+#define BACKOFF_NS (PLX_NS_PER_S / 4)
+
+static struct plx_supervisor supervisor;
+
+/* A service without shared memory: nothing is published yet. */
+static void begin(bool ready, bool wait)
+{
+    memset(&supervisor, 0, sizeof supervisor);
+    supervisor.notify.ready = ready;
+    supervisor.wait = wait;
+    supervisor.now_ns = NOW_NS;
+    supervisor.recovery.backoff_ns = BACKOFF_NS;
+}
+
+static struct plx_report failure(const char *sentence, bool transient)
+{
+    struct plx_report report = {.kind = PLX_REPORT_FAILED, .transient = transient, .exit_code = PLX_EXIT_OS};
+    plx_say(&report.message, "%s", sentence);
+    return report;
+}
+
+static void frames_come_before_the_configuration_and_the_gpu(void **state)
+{
+    (void)state;
+    begin(true, false);
+    assert_string_equal(plx_supervisor_reason(&supervisor), "");
+    plx_say(&supervisor.gpu.reason, "the GPU is lost");
+    assert_string_equal(plx_supervisor_reason(&supervisor), "the GPU is lost");
+    plx_say(&supervisor.reload.refusal, "line 3 is wrong");
+    assert_string_equal(plx_supervisor_reason(&supervisor), "line 3 is wrong");
+    plx_say(&supervisor.degraded_reason, "no camera");
+    assert_string_equal(plx_supervisor_reason(&supervisor), "no camera");
+}
+
+static void a_failed_start_ends_only_what_never_ran_and_does_not_wait(void **state)
+{
+    (void)state;
+    static const struct {
+        bool ready, wait, transient, final;
+    } cases[] = {
+        {false, false, false, true}, {false, false, true, true}, {false, true, false, true}, {false, true, true, false},
+        {true, false, false, false}, {true, false, true, false}, {true, true, false, false}, {true, true, true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct plx_report report = failure("no camera at /dev/video7", cases[i].transient);
+        begin(cases[i].ready, cases[i].wait);
+        assert_int_equal(plx_supervisor_is_final(&supervisor, &report), cases[i].final);
+        plx_supervisor_start_failed(&supervisor, &report);
+        assert_string_equal(plx_supervisor_reason(&supervisor), "no camera at /dev/video7");
+        assert_int_equal(supervisor.stopping, cases[i].final);
+        assert_int_equal(supervisor.exit_code, cases[i].final ? PLX_EXIT_OS : 0);
+        assert_int_equal(supervisor.blackbox.saving != NULL, cases[i].final);
+        assert_true(supervisor.recovery.start_ns == (cases[i].final ? 0 : NOW_NS + BACKOFF_NS));
+        /* One that waits is ready meanwhile: systemd shall not report a timeout. */
+        assert_int_equal(supervisor.notify.ready, cases[i].ready || (cases[i].wait && !cases[i].final));
+    }
+}
+
+static void a_newer_failure_replaces_the_reason(void **state)
+{
+    (void)state;
+    const struct plx_report first = failure("no camera", true), second = failure("no permission", true);
+    begin(true, false);
+    plx_supervisor_start_failed(&supervisor, &first);
+    plx_supervisor_start_failed(&supervisor, &second);
+    assert_string_equal(plx_supervisor_reason(&supervisor), "no permission");
+}
+
+static void the_first_end_counts(void **state)
+{
+    (void)state;
+    begin(true, false);
+    plx_say(&supervisor.degraded_reason, "no camera");
+    plx_supervisor_stop(&supervisor, PLX_EXIT_OS);
+    assert_true(supervisor.stopping);
+    assert_string_equal(supervisor.notify.status, "STATUS=stopping: no camera");
+    plx_supervisor_stop(&supervisor, PLX_EXIT_FAILURE);
+    assert_int_equal(supervisor.exit_code, PLX_EXIT_OS);
+    plx_supervisor_fail(&supervisor, PLX_EXIT_FAILURE, "too late");
+    assert_string_equal(plx_supervisor_reason(&supervisor), "no camera");
+    assert_int_equal(supervisor.exit_code, PLX_EXIT_OS);
+    begin(true, false);
+    plx_supervisor_stop(&supervisor, 0);
+    assert_string_equal(supervisor.notify.status, "STATUS=stopping");
+}
+
+/* A resource is missing: a service that waits is ready, another is not. */
+static void a_service_that_waits_keeps_waiting(void **state)
+{
+    (void)state;
+    for (int wait = 0; wait < 2; wait++) {
+        begin(false, wait);
+        plx_supervisor_keep_waiting(&supervisor);
+        assert_int_equal(supervisor.notify.ready, wait);
+        assert_true(supervisor.recovery.camera_lost_ns == NOW_NS);
+        assert_false(supervisor.stopping);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_come_before_the_configuration_and_the_gpu),
+        cmocka_unit_test(a_failed_start_ends_only_what_never_ran_and_does_not_wait),
+        cmocka_unit_test(a_newer_failure_replaces_the_reason),
+        cmocka_unit_test(the_first_end_counts),
+        cmocka_unit_test(a_service_that_waits_keeps_waiting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

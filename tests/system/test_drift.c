@@ -251,7 +251,7 @@ static void after_an_undo_the_bits_are_those_of_before(void **state)
 {
     (void)state;
     static const struct numbers none;
-    struct history history = {.wanted = 1, .correction = {0.002F, 0, 0, 0, 0.5F}, .hold = true};
+    struct history history = {.wanted = 1, .correction = {.pitch_rad = 0.002F, .columns = 0.5F}, .hold = true};
     struct plx_stages *stages[2];
     struct plx_scene scene;
     struct runner runner[2];

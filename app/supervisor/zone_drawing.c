@@ -64,7 +64,7 @@ static void find_nearest(const struct plx_zone_list *list, const struct plx_zone
     bool visible;
 
     *ret_seen_m = INFINITY;
-    for (int i = 0; i < list->count; i++)
+    for (int i = 0; i < PLX_MAX_ZONES; i++)
         ret_begins_m[i] = INFINITY;
     for (double x = 0; x <= extent.x_max; x += STEP_M)
         for (double y = -extent.y_max; y <= extent.y_max; y += STEP_M) {

@@ -165,7 +165,6 @@ static void select_steps(const struct plx_steps *steps, enum plx_steps_part part
     const int begin = part == PLX_STEPS_NEWER ? half : 0, end = part == PLX_STEPS_OLDER ? half : steps->count;
 
     ret->steps = steps;
-    ret->error = (struct plx_disparity_error){0, 0};
     ret->count = end - begin;
     for (int i = begin; i < end; i++) {
         ret->step[i - begin] = &steps->step[(steps->next - steps->count + i + PLX_STEPS) % PLX_STEPS];
@@ -237,7 +236,7 @@ static void find_covariance(const struct solution *s, double ret[2][2])
 bool plx_disparity_error_estimate(const struct plx_steps *steps, enum plx_steps_part part,
                                   struct plx_disparity_estimate *ret_estimate)
 {
-    struct solution solution;
+    struct solution solution = {.count = 0};
     double move[2];
 
     select_steps(steps, part, &solution);

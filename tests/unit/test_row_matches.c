@@ -387,7 +387,7 @@ static void the_surface_is_known_around_a_match(void **state)
             if (x % period < period - known || y % period < period - known)
                 ((uint16_t *)plx_row(&scene.plane, y))[x] = PLX_DISPARITY_INVALID;
     for (uint32_t number = 0; number < 16 * CELLS; number++) {
-        int begin[2];
+        int begin[2] = {0, 0};
         if (!find(&scene, number, 1, match))
             continue;
         find_begin(&scene, match, (int)(number * 29 % CELLS), begin);

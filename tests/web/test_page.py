@@ -724,6 +724,7 @@ class Page(Web):
         self.addCleanup(proxy.server_close)
         self.addCleanup(proxy.shutdown)
         page = f"http://127.0.0.1:{proxy.server_address[1]}/robot/"
+        self.browser.get("about:blank")  # as in open
         self.browser.get_log("browser")
         self.browser.get(f"{page}?token=a-token-of-some-length")
         self.wait_frames(3)

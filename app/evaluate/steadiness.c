@@ -32,7 +32,7 @@ struct speed {
 
 struct plx_steadiness {
     int frames;
-    uint32_t continued[2], changed[2]; /* of the nearest obstacle, and of all */
+    uint32_t continued[2], changed[2]; /* the nearest obstacle, and all */
     struct life *life;                 /* [capacity], by track */
     uint32_t life_count, capacity;
     int speeds;

@@ -251,9 +251,12 @@ static void free_input(struct input *input)
         free(input->grey[i / PLX_EYES][i % PLX_EYES]);
 }
 
-/* Runs all frames of INPUT and returns the last one, its times cleared; *ret_bytes as laid out. The caller frees it. */
-static struct plx_frame *run(const struct input *input, const struct plx_pipeline_params *params, int threads,
-                             uint32_t *ret_bytes)
+static const struct plx_stages_ops *cpu_ops; /* what a spy calls */
+
+/* Runs all frames of INPUT and returns the last one, its times cleared; *ret_bytes as laid out. The caller frees it. SPY,
+ * unless NULL, replaces stages by its own. */
+static struct plx_frame *run_with_spy(const struct input *input, const struct plx_pipeline_params *params, int threads,
+                                      void (*spy)(struct plx_stages_ops *ops), uint32_t *ret_bytes)
 {
     const int width = input->calibration.rectified_width, height = input->calibration.rectified_height;
     const struct plx_limits limits = {.width = width > input->width ? width : input->width,
@@ -266,6 +269,11 @@ static struct plx_frame *run(const struct input *input, const struct plx_pipelin
     struct plx_error_message message = {""};
 
     assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    cpu_ops = stages->ops;
+    struct plx_stages_ops ops = *cpu_ops;
+    if (spy)
+        spy(&ops);
+    stages->ops = &ops;
     if (plx_pipeline_create(stages, params, &input->calibration, &pipeline, &message) < 0)
         fail_msg("%s", message.text);
     const uint32_t bytes = plx_pipeline_layout(params, width, height, plane);
@@ -277,6 +285,7 @@ static struct plx_frame *run(const struct input *input, const struct plx_pipelin
     for (int i = 0; i < FRAMES; i++)
         assert_int_equal(plx_pipeline_process(pipeline, input->raw[i], i * INT64_C(100000000), frame), 0);
     plx_pipeline_destroy(pipeline);
+    stages->ops = cpu_ops;
     stages->ops->destroy(stages);
 
     for (int i = 0; i < GUARD; i++)
@@ -284,6 +293,12 @@ static struct plx_frame *run(const struct input *input, const struct plx_pipelin
     memset(frame->stage_us, 0, sizeof frame->stage_us);
     *ret_bytes = bytes;
     return frame;
+}
+
+static struct plx_frame *run(const struct input *input, const struct plx_pipeline_params *params, int threads,
+                             uint32_t *ret_bytes)
+{
+    return run_with_spy(input, params, threads, NULL, ret_bytes);
 }
 
 static void check_header(const struct plx_frame *frame, const struct input *input, const struct plx_pipeline_params *params,
@@ -428,7 +443,6 @@ static void motion_is_in_the_frame_unless_switched_off(void **state)
     free_input(&input);
 }
 
-static const struct plx_stages_ops *cpu_ops;
 static struct plx_predictions predicted[FRAMES]; /* what the stage records got */
 static int predicted_frames;
 
@@ -440,30 +454,23 @@ static int spy_records(struct plx_stages *self, const struct plx_image *disparit
     return cpu_ops->records(self, disparity, ground, params, predictions, stixels, ret_labels, ret_count);
 }
 
+static void spy_on_records(struct plx_stages_ops *ops)
+{
+    ops->records = spy_records;
+}
+
 /* What was seen in two frames is predicted for the third; the scene moves by less than the margins there. */
 static void the_stage_records_gets_what_tracks_predict(void **state)
 {
     (void)state;
-    const struct plx_limits limits = {.width = 320, .height = 240, .disparities = 64, .threads = 2};
-    struct plx_plane plane[PLX_PLANE_COUNT];
     struct plx_pipeline_params params;
-    struct plx_stages *stages;
-    struct plx_pipeline *pipeline;
     struct input input;
+    uint32_t bytes;
 
     plx_pipeline_params_default(&params);
     params.match.disparities = 64;
     make_input(&input, 320, 240, false);
-    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
-    cpu_ops = stages->ops;
-    struct plx_stages_ops ops = *cpu_ops;
-    ops.records = spy_records;
-    stages->ops = &ops;
-    assert_int_equal(plx_pipeline_create(stages, &params, &input.calibration, &pipeline, NULL), 0);
-    struct plx_frame *frame = aligned_alloc(4096, plx_pipeline_layout(&params, 320, 240, plane));
-    assert_non_null(frame);
-    for (int i = 0; i < FRAMES; i++)
-        assert_int_equal(plx_pipeline_process(pipeline, input.raw[i], i * INT64_C(100000000), frame), 0);
+    struct plx_frame *frame = run_with_spy(&input, &params, 2, spy_on_records, &bytes);
     assert_int_equal(predicted_frames, FRAMES);
     assert_int_equal(predicted[0].count, 0);
     assert_int_equal(predicted[1].count, 0);
@@ -477,9 +484,6 @@ static void the_stage_records_gets_what_tracks_predict(void **state)
                      box->bottom >= o->y + o->height;
         }
     assert_true(found >= predicted[2].count / 2);
-    plx_pipeline_destroy(pipeline);
-    stages->ops = cpu_ops;
-    stages->ops->destroy(stages);
     free(frame);
     free_input(&input);
 }
@@ -500,36 +504,26 @@ static int spy_temporal(struct plx_stages *self, const struct plx_image *src, co
     return cpu_ops->temporal(self, src, temporal, history, dst);
 }
 
+static void spy_on_temporal(struct plx_stages_ops *ops)
+{
+    ops->temporal = spy_temporal;
+}
+
 /* Before the first frame nothing is known: zeros would be disparities of 0. */
 static void the_temporal_filter_begins_without_a_history(void **state)
 {
     (void)state;
-    const struct plx_limits limits = {.width = 320, .height = 240, .disparities = 64, .threads = 2};
-    struct plx_plane plane[PLX_PLANE_COUNT];
     struct plx_pipeline_params params;
-    struct plx_stages *stages;
-    struct plx_pipeline *pipeline;
     struct input input;
+    uint32_t bytes;
 
     plx_pipeline_params_default(&params);
     params.match.disparities = 64;
     params.temporal.max_step = 16;
     make_input(&input, 320, 240, false);
-    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
-    cpu_ops = stages->ops;
-    struct plx_stages_ops ops = *cpu_ops;
-    ops.temporal = spy_temporal;
-    stages->ops = &ops;
-    assert_int_equal(plx_pipeline_create(stages, &params, &input.calibration, &pipeline, NULL), 0);
-    struct plx_frame *frame = aligned_alloc(4096, plx_pipeline_layout(&params, 320, 240, plane));
-    assert_non_null(frame);
-    for (int i = 0; i < FRAMES; i++)
-        assert_int_equal(plx_pipeline_process(pipeline, input.raw[i], i * INT64_C(100000000), frame), 0);
+    struct plx_frame *frame = run_with_spy(&input, &params, 2, spy_on_temporal, &bytes);
     assert_int_equal(frames_filtered, FRAMES);
     assert_true(!history_was_valid[0] && history_was_valid[1] && history_was_valid[2]);
-    plx_pipeline_destroy(pipeline);
-    stages->ops = cpu_ops;
-    stages->ops->destroy(stages);
     free(frame);
     free_input(&input);
 }

@@ -60,11 +60,13 @@ static void border(int side, int i, int count, double ret[2])
     ret[1] = side == 2 ? 0 : side == 3 ? HEIGHT : along * HEIGHT;
 }
 
+/* Distortions of Brown-Conrady's model. */
+static const double barrel[8] = {-0.2, 0.03, 0.001, -0.0008}, pincushion[8] = {0.15, 0.02, -0.0007, 0.0009};
+
 /* Brown-Conrady, alpha 0: each pixel of the border comes from within the raw picture, and one from its very border. */
 static void only_valid_pixels_are_kept_and_as_many_as_possible(void **state)
 {
     (void)state;
-    static const double barrel[8] = {-0.2, 0.03, 0.001, -0.0008}, pincushion[8] = {0.15, 0.02, -0.0007, 0.0009};
     for (size_t i = 0; i < 2 * sizeof centre / sizeof *centre; i++) {
         struct plx_stereo_calibration c = head(PLX_DISTORTION_PLUMB_BOB, i % 2 ? barrel : pincushion, 260, centre[i / 2]);
         double worst = -INFINITY;
@@ -84,7 +86,6 @@ static void only_valid_pixels_are_kept_and_as_many_as_possible(void **state)
 static void every_raw_pixel_is_kept_and_no_more(void **state)
 {
     (void)state;
-    static const double barrel[8] = {-0.2, 0.03, 0.001, -0.0008}, pincushion[8] = {0.15, 0.02, -0.0007, 0.0009};
     for (size_t i = 0; i < 2 * sizeof centre / sizeof *centre; i++) {
         struct plx_stereo_calibration c = head(PLX_DISTORTION_PLUMB_BOB, i % 2 ? barrel : pincushion, 260, centre[i / 2]);
         double worst = -INFINITY;

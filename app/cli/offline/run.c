@@ -86,8 +86,8 @@ struct collected {
     cJSON *list;                   /* with --json; else NULL, and lines are printed */
     struct plx_error_rates *rates; /* of those with ground truth */
     int rate_count;
-    bool head_printed;                 /* of the table */
-    struct plx_steadiness *steadiness; /* of the list of a sequence; NULL: none is asked for */
+    bool head_printed;                 /* the head line of the table */
+    struct plx_steadiness *steadiness; /* measures the list of a sequence; NULL: not asked for */
     int frames;                        /* in it */
 };
 

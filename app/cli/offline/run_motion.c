@@ -38,7 +38,7 @@ struct table {
     struct plx_pose *truth; /* [pairs], start_from_frame */
     struct plx_steadiness *steadiness;
     cJSON *list; /* with --json; else NULL, and lines are printed */
-    int count;   /* of TRUTH */
+    int count;   /* poses in TRUTH */
     int frames, valid, covered;
     int measured;          /* valid motions whose truth is not interpolated: COVERED is of these */
     double way_m, seconds; /* true distance travelled; processing time of the motion */

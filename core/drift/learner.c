@@ -407,7 +407,7 @@ void plx_learner_columns(const struct plx_learner *learner, struct plx_disparity
                          struct plx_disparity_error *ret_estimated)
 {
     *ret_used = learner->used;
-    *ret_estimated = learner->columns.error;
+    *ret_estimated = learner->columns.steps > 0 ? learner->columns.error : learner->used;
 }
 
 const struct plx_correction_info *plx_learner_correction(const struct plx_learner *learner)
@@ -418,7 +418,8 @@ const struct plx_correction_info *plx_learner_correction(const struct plx_learne
 /* Makes the frames' state that of the finished job. */
 static void adopt(struct plx_learner *learner)
 {
-    const struct job *job = &learner->job;
+    struct job *job = &learner->job;
+    const bool rows = !plx_correction_same_rows(&job->state.applied, &learner->state.applied);
 
     learner->drift.info = job->drift.info;
     if (job->since == 0)
@@ -433,6 +434,10 @@ static void adopt(struct plx_learner *learner)
     if (job->has_steps) {
         learner->columns = job->columns.part[PLX_STEPS_ALL];
         learner->used = job->used;
+    }
+    if (rows) { /* wrong rows had bent the estimate: until there is another, nothing is known */
+        learner->columns = (struct plx_disparity_estimate){.steps = 0};
+        job->columns = (struct plx_column_drift){.is_full = false};
     }
     tell_columns(learner, &learner->columns, &learner->state.applied, &learner->drift.info);
     learner->gave_up = job->gave_up;

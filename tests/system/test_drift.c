@@ -355,11 +355,15 @@ static void a_yaw_is_corrected_on_the_way(void **state)
         const struct plx_calibration_info *c = &scene.calibration;
         const double truth = -c->fx * cases[i].degrees * DEGREE, disparity = c->fx * c->baseline_m / 5; /* 5 m away */
         const double side = plx_side_square(c, WIDTH);
+        float bend_rad = 0;
         create(&scene, PLX_CORRECTION_ALL, NULL, &stages, &runner);
         for (uint32_t frame = 0; frame < cases[i].frames; frame++) {
             runner_draw(&runner, &scene, (double)frame / RATE, frame);
             yaw(c, cases[i].degrees * DEGREE, runner.raw[PLX_RIGHT].data);
             assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(1e9 * frame / RATE)), 0);
+            if (runner.frame->correction.applied.bend_rad != bend_rad) /* what wrong rows said of disparities is not told */
+                assert_true(runner.frame->drift.offset_deviation == 0);
+            bend_rad = runner.frame->correction.applied.bend_rad;
         }
         const struct plx_correction *a = &runner.frame->correction.applied;
         const struct plx_drift_info *drift = &runner.frame->drift;

@@ -94,6 +94,7 @@ static const struct plx_stages_ops cpu_ops = {
     .adopt = adopt,
     .disown = disown,
     .finish = finish,
+    .run_frame = plx_run_frame_in_order,
     .convert = plx_cpu_convert,
     .histogram = plx_cpu_histogram,
     .rectify = plx_cpu_rectify,

@@ -58,8 +58,7 @@ struct plx_gpu {
         cudaGraphNode_t forked_at; /* last call of the main stream that the side stream waits for */
         cudaGraphNode_t stamped;   /* last call of the main stream whose end has a time stamp */
         bool side_used;            /* in this stage */
-        uint32_t copied;           /* outputs whose copies are recorded, a bit each */
-        bool pictures_stamped;     /* what plx_frame_run.beside needs has its time stamp */
+        uint64_t copied;           /* outputs whose copies are recorded, a bit each */
     } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
@@ -126,6 +125,7 @@ int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDevicePro
 
 /* streams.c. Begin, end: a frame is recorded; at its end all streams have joined the main one, unless RESULT is an error, which
  * is returned. Last_recorded: the node that the next call on the current stream would follow; NULL if there is none yet.
+ * Begin_step: the calls that follow are those of that step of the run; what the steps before it completed is copied, and timed.
  * Use_side: calls until use_main may run beside others, behind all calls so far: those of stage refine, and those that may do
  * so IN_ANY_STAGE. Use_main returns RESULT. Wait_side: main stream calls from now on run behind all calls so far. */
 int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run);
@@ -134,7 +134,7 @@ int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node);
 int plx_gpu_use_side(struct plx_gpu *gpu, bool in_any_stage);
 int plx_gpu_use_main(struct plx_gpu *gpu, int result);
 int plx_gpu_wait_side(struct plx_gpu *gpu);
-int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage);
+int plx_gpu_begin_step(struct plx_gpu *gpu, int index);
 
 /* frame.c. Forget: recordings hold addresses, so freed memory makes them invalid. Launch_changing: starts a kernel whose
  * arguments differ from frame to frame; for a frame that is replayed it updates them in the graph. */

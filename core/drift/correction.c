@@ -160,11 +160,11 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
     return PLX_CORRECTION_HOLDS;
 }
 
-void plx_column_drift_measure(const struct plx_steps *steps, struct plx_column_drift *ret)
+void plx_column_drift_measure(const struct plx_motion_steps *steps, struct plx_column_drift *ret)
 {
     *ret = (struct plx_column_drift){.is_full = steps->count == PLX_STEPS};
     for (int part = 0; part < PLX_STEPS_PARTS; part++)
-        plx_disparity_error_estimate(steps, (enum plx_steps_part)part, &ret->part[part]);
+        plx_disparity_error_estimate(steps, (enum plx_motion_steps_part)part, &ret->part[part]);
 }
 
 /* What ERROR leaves of an estimate at X2. */

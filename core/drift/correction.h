@@ -45,7 +45,7 @@ struct plx_column_drift {
 };
 
 /* Measures RET by STEPS, of which PLX_STEPS_ALL is all unknown if they say too little. Takes milliseconds. */
-void plx_column_drift_measure(const struct plx_steps *steps, struct plx_column_drift *ret);
+void plx_column_drift_measure(const struct plx_motion_steps *steps, struct plx_column_drift *ret);
 
 /* The verdict on correcting disparities by what IN_FORCE leaves of their error. REFINES: a correction from few steps is in
  * force, which more steps may refine. SIDE: x^2 at the side of the picture. *ret_change is set where it holds. */

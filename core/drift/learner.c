@@ -32,7 +32,7 @@ enum phase { IDLE, ASKED, DONE };
 struct job {
     struct plx_row_drift drift;
     bool has_steps; /* else the columns are not estimated anew */
-    struct plx_steps steps;
+    struct plx_motion_steps steps;
     struct plx_column_drift columns;
     struct plx_disparity_error used;
     struct plx_correction_info state; /* of the thread: ahead of the frames by what they have not taken yet */
@@ -362,13 +362,14 @@ int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t
 }
 
 /* Whether the columns are due for an estimate. */
-static bool has_steps(const struct plx_learner *learner, const struct plx_steps *steps)
+static bool has_steps(const struct plx_learner *learner, const struct plx_motion_steps *steps)
 {
     return steps && steps->count >= PLX_STEPS_LEAST && steps->added - learner->steps_added >= EACH_STEPS &&
            learner->capture_ns >= learner->steps_ns;
 }
 
-void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, const struct plx_steps *steps)
+void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count,
+                     const struct plx_motion_steps *steps)
 {
     const bool columns = has_steps(learner, steps);
 

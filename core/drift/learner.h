@@ -78,7 +78,8 @@ const struct plx_remap *plx_learner_continue(struct plx_learner *learner, const 
 int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t *ret_place);
 
 /* Adds the COUNT matches of a frame. STEPS: of the motion up to this frame, which are read only now; NULL: none. */
-void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count, const struct plx_steps *steps);
+void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count,
+                     const struct plx_motion_steps *steps);
 
 /* The error of disparities of the calibration as in its file: what of it is sure enough for ego-motion to use, which the mode
  * does not ask, and the last estimate. 0: not known. */

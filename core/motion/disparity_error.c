@@ -34,10 +34,10 @@ static float uncorrected(const struct plx_fit_camera *camera, double u, double d
     return (float)(disparity - plx_disparity_error_at(used, plx_fit_right_square(camera, u, disparity)));
 }
 
-void plx_steps_add(struct plx_steps *steps, const struct plx_fit_point *point, int count,
-                   const struct plx_disparity_error *used, const struct plx_pose *end_from_begin)
+void plx_motion_steps_add(struct plx_motion_steps *steps, const struct plx_fit_point *point, int count,
+                          const struct plx_disparity_error *used, const struct plx_pose *end_from_begin)
 {
-    struct plx_step *step = &steps->step[steps->next];
+    struct plx_motion_step *step = &steps->step[steps->next];
     const int stride = (count + PLX_STEP_POINTS - 1) / PLX_STEP_POINTS;
 
     step->pose = *end_from_begin;
@@ -48,7 +48,7 @@ void plx_steps_add(struct plx_steps *steps, const struct plx_fit_point *point, i
         if (!plx_fit_project(&steps->camera, point[i].at, was))
             continue;
         const float disparity = point[i].has_disparity ? uncorrected(&steps->camera, seen[0], seen[2], used) : 0;
-        step->point[step->points++] = (struct plx_step_point){
+        step->point[step->points++] = (struct plx_motion_point){
             {(float)was[0], (float)was[1], uncorrected(&steps->camera, was[0], point[i].disparity, used)},
             {(float)seen[0], (float)seen[1], fmaxf(0, disparity)}};
     }
@@ -57,7 +57,7 @@ void plx_steps_add(struct plx_steps *steps, const struct plx_fit_point *point, i
     steps->added++;
 }
 
-void plx_steps_drop_newest(struct plx_steps *steps)
+void plx_motion_steps_drop_newest(struct plx_motion_steps *steps)
 {
     steps->next = (steps->next + PLX_STEPS - 1) % PLX_STEPS;
     steps->count--;
@@ -65,7 +65,7 @@ void plx_steps_drop_newest(struct plx_steps *steps)
 }
 
 /* POINT with the disparities that ERROR makes of them. False if it is too far. */
-static bool correct(const struct plx_fit_camera *camera, const struct plx_step_point *point,
+static bool correct(const struct plx_fit_camera *camera, const struct plx_motion_point *point,
                     const struct plx_disparity_error *error, double ret_square[2], struct plx_fit_point *ret)
 {
     const double u = (double)point->was[0], v = (double)point->was[1], was = (double)point->was[2];
@@ -83,7 +83,7 @@ static bool correct(const struct plx_fit_camera *camera, const struct plx_step_p
 }
 
 /* Adds a point of a step, whose pose is POSE, to the normal equations A, B in its 8 unknowns. */
-static void add_point(const struct plx_fit_camera *camera, const struct plx_step_point *step_point,
+static void add_point(const struct plx_fit_camera *camera, const struct plx_motion_point *step_point,
                       const struct plx_disparity_error *error, const struct plx_pose *pose, double gate, double a[SIZE * SIZE],
                       double b[SIZE])
 {
@@ -105,7 +105,7 @@ static void add_point(const struct plx_fit_camera *camera, const struct plx_step
 }
 
 /* False if the points of STEP do not determine its pose. */
-static bool find_normal(const struct plx_fit_camera *camera, const struct plx_step *step,
+static bool find_normal(const struct plx_fit_camera *camera, const struct plx_motion_step *step,
                         const struct plx_disparity_error *error, const struct plx_pose *pose, double gate, struct normal *ret)
 {
     double a[SIZE * SIZE] = {0}, b[SIZE] = {0}, of_pose[36];
@@ -148,9 +148,9 @@ static bool invert(const double m[2][2], double ret[2][2])
 
 /* The steps of an estimate in its iterations. */
 struct solution {
-    const struct plx_steps *steps;
+    const struct plx_motion_steps *steps;
     int count;
-    const struct plx_step *step[PLX_STEPS];
+    const struct plx_motion_step *step[PLX_STEPS];
     struct plx_pose pose[PLX_STEPS];
     bool used[PLX_STEPS];
     struct normal normal[PLX_STEPS];
@@ -159,7 +159,7 @@ struct solution {
     int solved;
 };
 
-static void select_steps(const struct plx_steps *steps, enum plx_steps_part part, struct solution *ret)
+static void select_steps(const struct plx_motion_steps *steps, enum plx_motion_steps_part part, struct solution *ret)
 {
     const int half = steps->count / 2;
     const int begin = part == PLX_STEPS_NEWER ? half : 0, end = part == PLX_STEPS_OLDER ? half : steps->count;
@@ -233,7 +233,7 @@ static void find_covariance(const struct solution *s, double ret[2][2])
     ret[1][1] += CURVE_FLOOR_PX * CURVE_FLOOR_PX + share * share;
 }
 
-bool plx_disparity_error_estimate(const struct plx_steps *steps, enum plx_steps_part part,
+bool plx_disparity_error_estimate(const struct plx_motion_steps *steps, enum plx_motion_steps_part part,
                                   struct plx_disparity_estimate *ret_estimate)
 {
     struct solution solution = {.count = 0};

@@ -29,32 +29,32 @@ struct plx_disparity_error {
 
 /* A point that was seen in the frames at both ends of a step: pixels of the left picture; disparities above that of infinity,
  * as the calibration file gives them. */
-struct plx_step_point {
+struct plx_motion_point {
     float was[3], is[3]; /* u, v, disparity: at the begin; at the end, where disparity 0 means none */
 };
 
 /* A movement of the camera that shows enough of the error, from a key frame to a later frame. */
-struct plx_step {
+struct plx_motion_step {
     struct plx_pose pose; /* end_from_begin */
     int points;
-    struct plx_step_point point[PLX_STEP_POINTS];
+    struct plx_motion_point point[PLX_STEP_POINTS];
 };
 
 /* The newest steps. Zeroed but for CAMERA: none. */
-struct plx_steps {
+struct plx_motion_steps {
     struct plx_fit_camera camera;
     int count, next; /* steps; where the next one goes */
     int added;       /* since the camera is in use */
-    struct plx_step step[PLX_STEPS];
+    struct plx_motion_step step[PLX_STEPS];
 };
 
 /* Adds the step to this frame, of as many of the COUNT points of its fit as there is room for. USED: by how much their
  * disparities were corrected here. */
-void plx_steps_add(struct plx_steps *steps, const struct plx_fit_point *point, int count,
-                   const struct plx_disparity_error *used, const struct plx_pose *end_from_begin);
+void plx_motion_steps_add(struct plx_motion_steps *steps, const struct plx_fit_point *point, int count,
+                          const struct plx_disparity_error *used, const struct plx_pose *end_from_begin);
 
-/* Takes back the last plx_steps_add. */
-void plx_steps_drop_newest(struct plx_steps *steps);
+/* Takes back the last plx_motion_steps_add. */
+void plx_motion_steps_drop_newest(struct plx_motion_steps *steps);
 
 struct plx_disparity_estimate {
     struct plx_disparity_error error;
@@ -63,7 +63,7 @@ struct plx_disparity_estimate {
 };
 
 /* Which steps an estimate rests on. */
-enum plx_steps_part { PLX_STEPS_OLDER, PLX_STEPS_NEWER, PLX_STEPS_ALL, PLX_STEPS_PARTS };
+enum plx_motion_steps_part { PLX_STEPS_OLDER, PLX_STEPS_NEWER, PLX_STEPS_ALL, PLX_STEPS_PARTS };
 
 /* How much too small a disparity is at X2 = x^2. */
 static inline double plx_disparity_error_at(const struct plx_disparity_error *error, double x2)
@@ -80,7 +80,7 @@ static inline double plx_disparity_variance_at(const struct plx_disparity_estima
 
 /* Estimates the error from one PART of the steps. False if there are too few, or if they do not determine it. The same steps
  * always give the same result. Takes milliseconds. */
-bool plx_disparity_error_estimate(const struct plx_steps *steps, enum plx_steps_part part,
+bool plx_disparity_error_estimate(const struct plx_motion_steps *steps, enum plx_motion_steps_part part,
                                   struct plx_disparity_estimate *ret_estimate);
 
 #endif

@@ -58,7 +58,7 @@ struct plx_motion {
     /* The error of disparities: what the pictures are corrected by, now and in the key frame, what all of it is taken to be
      * here, and the last estimate of it. */
     struct plx_disparity_error in_force, key_in_force, used, estimated;
-    struct plx_steps steps;
+    struct plx_motion_steps steps;
     bool took_step, took_key;        /* in the newest frame */
     bool key_gave_step, key_is_bent; /* by cameras that moved between the captures of the pair */
 
@@ -303,7 +303,7 @@ bool plx_motion_is_doubtful(const struct plx_motion *motion)
     return motion->is_doubtful;
 }
 
-const struct plx_steps *plx_motion_steps(const struct plx_motion *motion)
+const struct plx_motion_steps *plx_motion_steps(const struct plx_motion *motion)
 {
     return &motion->steps;
 }
@@ -316,7 +316,7 @@ void plx_motion_forget_steps(struct plx_motion *motion)
 void plx_motion_distrust_disparities(struct plx_motion *motion)
 {
     if (motion->took_step) {
-        plx_steps_drop_newest(&motion->steps);
+        plx_motion_steps_drop_newest(&motion->steps);
         motion->took_step = motion->key_gave_step = false;
     }
     motion->key_is_bent |= motion->took_key;
@@ -359,7 +359,7 @@ static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t
     find_covariance(motion, fit, &now_from_last, ret_info->covariance);
     motion->last = *fit;
     if (!motion->key_gave_step && !motion->key_is_bent && fit->offset_weight >= PLX_STEP_LEAST_WEIGHT) {
-        plx_steps_add(&motion->steps, motion->point, motion->points, &motion->used, &fit->pose);
+        plx_motion_steps_add(&motion->steps, motion->point, motion->points, &motion->used, &fit->pose);
         motion->took_step = motion->key_gave_step = true;
     }
     ret_info->valid = true;

@@ -39,7 +39,7 @@ void plx_motion_set_prior(struct plx_motion *motion, const struct plx_motion_hin
 bool plx_motion_is_doubtful(const struct plx_motion *motion);
 
 /* The steps of the camera that show the error of disparities, of the calibration as in its file; the motion's own. */
-const struct plx_steps *plx_motion_steps(const struct plx_motion *motion);
+const struct plx_motion_steps *plx_motion_steps(const struct plx_motion *motion);
 
 /* Steps are collected anew: what the pictures showed so far was bent, by other errors of the calibration. */
 void plx_motion_forget_steps(struct plx_motion *motion);

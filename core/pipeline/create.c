@@ -37,104 +37,105 @@ static size_t lay_out_image(int width, int height, enum plx_type type, struct pl
     return ret_image->pitch * (size_t)height;
 }
 
-static int allocate_image(struct plx_pipeline *pipeline, int width, int height, enum plx_type type, struct plx_image *image)
+/* The type of the image ID that is no plane, and in *RET_IMAGE its size if that is not the rectified one. 0: no such image. */
+static unsigned image_type(const struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, int id,
+                           struct plx_image *ret_size)
 {
-    const size_t bytes = lay_out_image(width, height, type, image);
-    return allocate(pipeline, LOCAL, bytes, NULL, &image->data);
+    const struct plx_match *match = &pipeline->params.match;
+
+    switch (id) {
+    case PLX_IMAGE_GREY_LEFT:
+    case PLX_IMAGE_GREY_RIGHT:
+        ret_size->width = calibration->camera[id - PLX_IMAGE_GREY_LEFT].width;
+        ret_size->height = calibration->camera[id - PLX_IMAGE_GREY_LEFT].height;
+        return PLX_U8;
+    case PLX_IMAGE_GROUND:
+        ret_size->width = (int)sizeof(struct plx_ground);
+        ret_size->height = 1;
+        return PLX_U8;
+    case PLX_IMAGE_CENSUS_LEFT:
+    case PLX_IMAGE_CENSUS_RIGHT:
+        return match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
+    case PLX_IMAGE_GRADIENT_LEFT:
+    case PLX_IMAGE_GRADIENT_RIGHT:
+        return match->gradient_cap > 0 ? PLX_U16 : 0;
+    case PLX_IMAGE_REGIONS:
+        return PLX_U32;
+    case PLX_IMAGE(RIGHT): /* where it is not published */
+    case PLX_IMAGE_SMOOTH_LEFT:
+    case PLX_IMAGE_SMOOTH_RIGHT:
+    case PLX_IMAGE_KNOWN:
+    case PLX_IMAGE_MASK:
+    case PLX_IMAGE_OPENED:
+    case PLX_IMAGE_CLOSED:
+        return PLX_U8;
+    default:
+        return PLX_U16; /* disparities */
+    }
 }
 
-/* The temporal filter's history, all invalid before the first frame. */
-static int allocate_history(struct plx_pipeline *pipeline)
+/* One image between steps: in local memory, or in shared memory if the CPU reads it too. */
+static int allocate_image(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, int id)
 {
-    const size_t bytes = lay_out_image(pipeline->width, pipeline->height, PLX_U16, &pipeline->history);
-    void *invalid = malloc(bytes);
-    if (!invalid)
-        return PLX_ERR_NOMEM;
+    const bool for_cpu = pipeline->plan.image[id].for_cpu, copies = pipeline->stages->ops->copies_outputs;
+    struct plx_image size = {.width = pipeline->width, .height = pipeline->height}, *image = &pipeline->image[id];
+    const unsigned type = image_type(pipeline, calibration, id, &size);
+    void *content = NULL;
+    int result = 0;
 
-    memset(invalid, 0xFF, bytes);
-    const int result = allocate(pipeline, LOCAL, bytes, invalid, &pipeline->history.data);
-    free(invalid);
+    if (type == 0)
+        return 0;
+    const size_t bytes = lay_out_image(size.width, size.height, (enum plx_type)type, image);
+    if (id == PLX_IMAGE_HISTORY) {
+        content = malloc(bytes);
+        if (!content)
+            return PLX_ERR_NOMEM;
+        memset(content, 0xFF, bytes); /* all invalid */
+    }
+    pipeline->seen[id] = *image;
+    if (for_cpu)
+        result = allocate(pipeline, SHARED, bytes, NULL, &pipeline->seen[id].data);
+    image->data = pipeline->seen[id].data;
+    if (result == 0 && (!for_cpu || copies))
+        result = allocate(pipeline, LOCAL, bytes, content, &image->data);
+    free(content);
     return result;
 }
 
-/* The rectified right image, where it is no plane of the frame: the CPU reads it too. */
-static int allocate_right(struct plx_pipeline *pipeline)
+static void make_plan(struct plx_pipeline *pipeline)
 {
-    if (pipeline->params.right)
-        return 0;
-    const size_t bytes = lay_out_image(pipeline->width, pipeline->height, PLX_U8, &pipeline->right_seen);
-    const int result = allocate(pipeline, SHARED, bytes, NULL, &pipeline->right_seen.data);
-    pipeline->right = pipeline->right_seen;
-    if (result < 0 || !pipeline->stages->ops->copies_outputs)
-        return result;
-    return allocate(pipeline, LOCAL, bytes, NULL, &pipeline->right.data);
+    const struct plx_frame_kind kind = {
+        &pipeline->params, pipeline->raw, {pipeline->identity[PLX_LEFT], pipeline->identity[PLX_RIGHT]}};
+    plx_plan_make(&kind, &pipeline->plan);
 }
 
-/* All images of the rectified size. */
-static int allocate_images(struct plx_pipeline *pipeline)
+/* What steps hand on, and what stages find. */
+static int allocate_images(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration)
 {
-    const struct plx_match *match = &pipeline->params.match;
-    const enum plx_type word = match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;
-    const bool dense = has_dense(&pipeline->params), gradient = match->gradient_cap > 0;
-    const struct {
-        struct plx_image *image;
-        enum plx_type type;
-        bool needed;
-    } images[] = {
-        {&pipeline->smooth[PLX_LEFT], PLX_U8, prefilter_on(pipeline)},
-        {&pipeline->smooth[PLX_RIGHT], PLX_U8, prefilter_on(pipeline)},
-        {&pipeline->features[PLX_LEFT].census, word, true},
-        {&pipeline->features[PLX_RIGHT].census, word, true},
-        {&pipeline->features[PLX_LEFT].gradient, PLX_U16, gradient},
-        {&pipeline->features[PLX_RIGHT].gradient, PLX_U16, gradient},
-        {&pipeline->candidates.left, PLX_U16, true},
-        {&pipeline->candidates.right, PLX_U16, true},
-        {&pipeline->candidates.raw, PLX_U16, true},
-        {&pipeline->candidates.s1, PLX_U16, true},
-        {&pipeline->candidates.s2, PLX_U16, true},
-        {&pipeline->median_left, PLX_U16, match->median_left != PLX_MEDIAN_NONE},
-        {&pipeline->median_right, PLX_U16, match->median_right != PLX_MEDIAN_NONE},
-        {&pipeline->distinct, PLX_U8, match->repeats},
-        {&pipeline->dense_median, PLX_U16, dense},
-        {&pipeline->dense_checked, PLX_U16, dense},
-        {&pipeline->mask, PLX_U8, pipeline->params.obstacles && !has_stixel_records(&pipeline->params)},
-        {&pipeline->opened, PLX_U8, pipeline->params.obstacles && !has_stixel_records(&pipeline->params)},
-        {&pipeline->labels, PLX_U32, pipeline->params.obstacles},
-    };
-    int result = allocate_right(pipeline);
-    for (size_t i = 0; i < sizeof images / sizeof images[0] && result == 0; i++)
-        if (images[i].needed)
-            result = allocate_image(pipeline, pipeline->width, pipeline->height, images[i].type, images[i].image);
-    for (enum plx_strict_step step = PLX_STRICT_CHECK; step < strict_last(pipeline) && result == 0; step++)
-        if (strict_step_on(pipeline, step))
-            result = allocate_image(pipeline, pipeline->width, pipeline->height, PLX_U16, &pipeline->strict[step]);
-    return result == 0 && temporal_on(pipeline) ? allocate_history(pipeline) : result;
-}
-
-/* What every frame needs, rectified or raw. */
-static int allocate_outputs(struct plx_pipeline *pipeline)
-{
-    const bool copies = pipeline->stages->ops->copies_outputs;
-    void *results, *ground = NULL;
-
+    void *results;
     int result = allocate(pipeline, SHARED, sizeof *pipeline->results, NULL, &results);
+
     if (result < 0)
         return result;
     pipeline->results = results;
-    pipeline->ground = &pipeline->results->ground;
-    if (copies)
+    if (pipeline->stages->ops->copies_outputs)
         result = allocate(pipeline, LOCAL, pipeline->bytes, NULL, &pipeline->device_planes);
-    if (copies && result == 0)
-        result = allocate(pipeline, LOCAL, sizeof *pipeline->ground, NULL, &ground);
-    if (ground)
-        pipeline->ground = ground;
+    for (int id = PLX_IMAGE_PLANES; id < PLX_IMAGES && result == 0; id++) {
+        const bool is_plane = id < PLX_IMAGE_PLANES + PLX_PLANE_COUNT;
+        if (is_plane && pipeline->plane[id - PLX_IMAGE_PLANES].width > 0)
+            continue; /* in the frame */
+        if (is_plane ? pipeline->plan.image[id].completed_by >= 0 : pipeline->plan.image[id].is_used)
+            result = allocate_image(pipeline, calibration, id);
+    }
     return result;
 }
 
 /* The rectification map, in local memory. */
-static int fill_map(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, enum plx_eye eye,
-                    struct plx_remap *map)
+static int fill_map(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, enum plx_eye eye)
 {
+    struct plx_remap *map = &pipeline->map[eye];
+    map->width = pipeline->width;
+    map->height = pipeline->height;
     const size_t bytes = (size_t)map->width * (size_t)map->height * sizeof *map->entry;
     void *entry = NULL;
 
@@ -149,23 +150,15 @@ static int fill_map(struct plx_pipeline *pipeline, const struct plx_stereo_calib
     return result;
 }
 
-/* Prepares the rectification of one eye. */
-static int prepare_eye(struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration, enum plx_eye eye)
+/* Whether the frame shows pictures of EYE as they are captured. */
+static bool shows_as_captured(const struct plx_pipeline *pipeline, const struct plx_stereo_calibration *calibration,
+                              enum plx_eye eye)
 {
     const struct plx_camera *camera = &calibration->camera[eye];
-    struct plx_remap *map = &pipeline->map[eye];
-
     const bool stays = eye == PLX_LEFT || pipeline->params.correction == PLX_CORRECTION_OFF;
-    pipeline->identity[eye] = stays && plx_calibration_is_identity(calibration, eye) && camera->width == pipeline->width &&
-                              camera->height == pipeline->height;
-    if (pipeline->identity[eye])
-        return 0;
-    map->width = pipeline->width;
-    map->height = pipeline->height;
-    int result = fill_map(pipeline, calibration, eye, map);
-    if (result == 0)
-        result = allocate_image(pipeline, camera->width, camera->height, PLX_U8, &pipeline->grey[eye]);
-    return result;
+
+    return stays && plx_calibration_is_identity(calibration, eye) && camera->width == pipeline->width &&
+           camera->height == pipeline->height;
 }
 
 /* Disparity of a point at DISTANCE metres, 1/16 px relative to min_disparity. */
@@ -310,8 +303,6 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     pipeline->params = *params;
     if (calibration->corrected)
         pipeline->params.correction = PLX_CORRECTION_OFF;
-    if (!params->columns)
-        pipeline->params.obstacle.records = PLX_RECORDS_REGIONS;
     pipeline->bytes = plx_pipeline_layout(params, width, height, pipeline->plane);
     plx_calibration_info(calibration, &pipeline->calibration);
     prepare_ground(pipeline);
@@ -323,14 +314,16 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
         return result;
     }
     result = plx_filter_make(params->prefilter_gaussian, params->prefilter_width, params->prefilter_height, &pipeline->filter);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        pipeline->identity[eye] = shows_as_captured(pipeline, calibration, (enum plx_eye)eye);
+    make_plan(pipeline);
     if (result == 0)
-        result = allocate_outputs(pipeline);
-    if (result == 0)
-        result = allocate_images(pipeline);
+        result = allocate_images(pipeline, calibration);
     if (result == 0)
         result = plx_learner_create(pipeline->params.correction, calibration, &pipeline->learner);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
-        result = prepare_eye(pipeline, calibration, (enum plx_eye)eye);
+        if (!pipeline->identity[eye])
+            result = fill_map(pipeline, calibration, (enum plx_eye)eye);
     if (result == 0 && params->motion == PLX_MOTION_VISUAL)
         result = plx_motion_create(width, height, &pipeline->calibration, params->match.min_disparity, &pipeline->motion);
     if (result == 0)
@@ -355,7 +348,8 @@ int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, st
     pipeline->params.right = true;
     pipeline->identity[PLX_LEFT] = pipeline->identity[PLX_RIGHT] = true;
     pipeline->bytes = plx_pipeline_layout_raw(width, height, pipeline->plane);
-    int result = allocate_outputs(pipeline);
+    make_plan(pipeline);
+    int result = allocate_images(pipeline, NULL);
     if (result == 0)
         result = plx_tracks_create(&none, &pipeline->tracks);
     return finish(pipeline, result, ret_pipeline, message);

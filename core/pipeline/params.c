@@ -131,61 +131,13 @@ int plx_pipeline_params_check(const struct plx_pipeline_params *params, int widt
 
 enum shape { PICTURE, HISTOGRAMS, ONE_ROW_OF_COLUMNS, ONE_ROW_A_COLUMN, GRID };
 
-static bool always(const struct plx_pipeline_params *params)
-{
-    (void)params;
-    return true;
-}
-
-static bool has_confidence(const struct plx_pipeline_params *params)
-{
-    return params->refine && params->confidence;
-}
-
-static bool has_labels(const struct plx_pipeline_params *params)
-{
-    return params->obstacles;
-}
-
-static bool has_right(const struct plx_pipeline_params *params)
-{
-    return params->right;
-}
-
-static bool has_columns(const struct plx_pipeline_params *params)
-{
-    return params->columns;
-}
-
-static bool has_map(const struct plx_pipeline_params *params)
-{
-    return params->columns && params->map.enabled;
-}
-
-/* Each plane: whether a frame has it, whether a raw frame has it, its shape, and the stage that completes it. */
-static const struct plane_rule {
-    bool (*is_on)(const struct plx_pipeline_params *params);
-    bool is_raw;
-    enum shape shape;
-    enum plx_stage stage;
-} rule[PLX_PLANE_COUNT] = {
-    [PLX_PLANE_LEFT] = {always, true, PICTURE, PLX_STAGE_RECTIFY},
-    [PLX_PLANE_DISPARITY] = {always, false, PICTURE, PLX_STAGE_CHECK},
-    [PLX_PLANE_DENSE] = {has_dense, false, PICTURE, PLX_STAGE_REFINE},
-    [PLX_PLANE_FILLED] = {has_dense, false, PICTURE, PLX_STAGE_REFINE},
-    [PLX_PLANE_CONFIDENCE] = {has_confidence, false, PICTURE, PLX_STAGE_REFINE},
-    [PLX_PLANE_LABELS] = {has_labels, false, PICTURE, PLX_STAGE_OBSTACLES},
-    [PLX_PLANE_HISTOGRAM] = {always, true, HISTOGRAMS, PLX_STAGE_HISTOGRAM},
-    [PLX_PLANE_RIGHT] = {has_right, true, PICTURE, PLX_STAGE_RECTIFY},
-    [PLX_PLANE_SCAN] = {has_columns, false, ONE_ROW_OF_COLUMNS, PLX_STAGE_COLUMNS},
-    [PLX_PLANE_STIXELS] = {has_columns, false, ONE_ROW_A_COLUMN, PLX_STAGE_COLUMNS},
-    [PLX_PLANE_MAP] = {has_map, false, GRID, PLX_STAGE_MAP},
+/* The shape of each plane, PICTURE unless it is named. */
+static const enum shape shape_of[PLX_PLANE_COUNT] = {
+    [PLX_PLANE_HISTOGRAM] = HISTOGRAMS,
+    [PLX_PLANE_SCAN] = ONE_ROW_OF_COLUMNS,
+    [PLX_PLANE_STIXELS] = ONE_ROW_A_COLUMN,
+    [PLX_PLANE_MAP] = GRID,
 };
-
-enum plx_stage plx_pipeline_plane_stage(enum plx_plane_id id)
-{
-    return rule[id].stage;
-}
 
 static uint32_t round_up(uint32_t value, uint32_t unit)
 {
@@ -207,18 +159,17 @@ static void size_plane(enum shape shape, int width, int height, struct plx_plane
     plane->height = size[shape][1];
 }
 
-/* Lays out the planes that are on with PARAMS (NULL: those of a raw frame); the others have width 0. */
-static uint32_t lay_out(const struct plx_pipeline_params *params, int width, int height,
-                        struct plx_plane ret_plane[PLX_PLANE_COUNT])
+/* Lays out the planes of frames of KIND; the others have width 0. */
+static uint32_t lay_out(const struct plx_frame_kind *kind, int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
     uint32_t offset = round_up(sizeof(struct plx_frame), PAGE);
 
     memset(ret_plane, 0, PLX_PLANE_COUNT * sizeof *ret_plane);
     for (int i = 0; i < PLX_PLANE_COUNT; i++) {
-        if (params ? !rule[i].is_on(params) : !rule[i].is_raw)
+        if (!plx_plan_has_plane(kind, (enum plx_plane_id)i))
             continue;
         struct plx_plane *plane = &ret_plane[i];
-        size_plane(rule[i].shape, width, height, plane);
+        size_plane(shape_of[i], width, height, plane);
         plane->element = plx_plane_element((enum plx_plane_id)i);
         plane->pitch = round_up(plane->width * plane->element, ROW_ALIGNMENT);
         plane->offset = offset;
@@ -230,10 +181,11 @@ static uint32_t lay_out(const struct plx_pipeline_params *params, int width, int
 uint32_t plx_pipeline_layout(const struct plx_pipeline_params *params, int width, int height,
                              struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
-    return lay_out(params, width, height, ret_plane);
+    return lay_out(&(struct plx_frame_kind){.params = params}, width, height, ret_plane);
 }
 
 uint32_t plx_pipeline_layout_raw(int width, int height, struct plx_plane ret_plane[PLX_PLANE_COUNT])
 {
-    return lay_out(NULL, width, height, ret_plane);
+    const struct plx_pipeline_params raw = {.right = true};
+    return lay_out(&(struct plx_frame_kind){.params = &raw, .raw = true}, width, height, ret_plane);
 }

@@ -18,6 +18,7 @@
 #include "core/base/image.h"
 #include "core/base/text.h"
 #include "core/pipeline/match.h"
+#include "core/pipeline/step.h"
 
 struct plx_columns_params;
 struct plx_ground;
@@ -78,28 +79,6 @@ struct plx_temporal {
     int weight;   /* of the new value, 1..256 */
 };
 
-/* A result in local memory that run_frame copies to shared memory. */
-struct plx_output {
-    enum plx_stage stage; /* that completes it */
-    const void *from;
-    void *to;
-    size_t bytes;
-};
-
-/* The stage calls of one frame. */
-struct plx_frame_run {
-    int (*body)(void *context);     /* makes all calls, in order; returns 0 or a negative plx_error */
-    int (*changing)(void *context); /* makes only the calls of convert and match_template, in the same order */
-    void *context;
-    const void *key; /* frames with one key make the same calls, but for the arguments of the changing ones */
-    const struct plx_output *output;
-    int outputs;
-    /* NULL, or once, in the calling thread: the planes and outputs that convert, histogram and rectify complete are there, and
-     * later stages may be computed meanwhile. Left out if the frame fails before. */
-    void (*beside)(void *context);
-    uint32_t *ret_stage_us; /* [PLX_STAGE_COUNT], zeros: how much longer the frame took because of each stage, microseconds */
-};
-
 struct plx_stages_ops {
     const char *name;                         /* "cpu", "gpu" */
     void (*destroy)(struct plx_stages *self); /* NULL is fine */
@@ -119,12 +98,11 @@ struct plx_stages_ops {
     /* After stage calls outside run_frame: waits for their outputs and reports their errors. */
     int (*finish)(struct plx_stages *self);
 
-    /* Optional: NULL where each stage is complete when it returns. Run_frame computes one frame: RUN->body makes its stage
-     * calls, which the backend may overlap, or record once for each key and replay. Returns when all outputs are there.
-     * Begin_stage, called by the body: the calls that follow belong to STAGE. */
+    /* Computes one frame: runs the steps of RUN, those of the backend in order, which it may overlap, or record once for each
+     * key and replay; those of pictures, in the calling thread, once what they read is there. Returns when all outputs are
+     * there. plx_run_frame_in_order where each stage is complete when it returns. */
     int (*run_frame)(struct plx_stages *self, const struct plx_frame_run *run);
-    int (*begin_stage)(struct plx_stages *self, enum plx_stage stage);
-    bool copies_outputs; /* local memory is faster than shared memory: the body writes planes there, as outputs of the run */
+    bool copies_outputs; /* local memory is faster than shared memory: steps write there what is an output of the run */
 
     /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
     int (*convert)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);

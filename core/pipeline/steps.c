@@ -1,264 +1,491 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps of a frame: which stages of the backend work on which images. */
+/* The table of a frame's steps, and how those of the backend call its stages. */
 #include "core/pipeline/internal.h"
 
-int plx_step_convert(struct plx_frame_context *context)
+/* --- when there is a step, and when it acts --------------------------------------------------------------------------------
+ */
+
+static bool always(const struct plx_frame_kind *kind)
 {
-    struct plx_stages *stages = context->pipeline->stages;
+    (void)kind;
+    return true;
+}
+
+static bool is_rectified(const struct plx_frame_kind *kind)
+{
+    return !kind->raw;
+}
+
+static bool warps_left(const struct plx_frame_kind *kind)
+{
+    return !kind->identity[PLX_LEFT];
+}
+
+static bool warps_right(const struct plx_frame_kind *kind)
+{
+    return !kind->identity[PLX_RIGHT];
+}
+
+static bool prefilters(const struct plx_frame_kind *kind)
+{
+    return kind->params->prefilter_width > 1 || kind->params->prefilter_height > 1;
+}
+
+static bool masks_repeats(const struct plx_frame_kind *kind)
+{
+    return kind->params->match.repeats;
+}
+
+static bool has_median_left(const struct plx_frame_kind *kind)
+{
+    return kind->params->match.median_left != PLX_MEDIAN_NONE;
+}
+
+static bool has_median_right(const struct plx_frame_kind *kind)
+{
+    return kind->params->match.median_right != PLX_MEDIAN_NONE;
+}
+
+static bool removes_speckles(const struct plx_frame_kind *kind)
+{
+    return kind->params->refine && kind->params->speckle.max_size > 0;
+}
+
+static bool filters_over_time(const struct plx_frame_kind *kind)
+{
+    return kind->params->refine && kind->params->temporal.max_step > 0;
+}
+
+static bool takes_means(const struct plx_frame_kind *kind)
+{
+    return kind->params->match.even;
+}
+
+static bool has_dense(const struct plx_frame_kind *kind)
+{
+    return kind->params->refine && kind->params->dense;
+}
+
+static bool compares_with_dense(const struct plx_frame_kind *kind)
+{
+    return kind->params->match.agree && has_dense(kind);
+}
+
+static bool has_confidence(const struct plx_frame_kind *kind)
+{
+    return kind->params->refine && kind->params->confidence;
+}
+
+static bool has_ground(const struct plx_frame_kind *kind)
+{
+    return kind->params->ground;
+}
+
+static bool has_columns(const struct plx_frame_kind *kind)
+{
+    return kind->params->columns;
+}
+
+static bool has_map(const struct plx_frame_kind *kind)
+{
+    return kind->params->columns && kind->params->map.enabled;
+}
+
+static bool has_obstacles(const struct plx_frame_kind *kind)
+{
+    return kind->params->obstacles;
+}
+
+/* Obstacles made of stixels; else of connected regions. */
+static bool has_records(const struct plx_frame_kind *kind)
+{
+    return has_obstacles(kind) && has_columns(kind) && kind->params->obstacle.records == PLX_RECORDS_STIXELS;
+}
+
+static bool has_regions(const struct plx_frame_kind *kind)
+{
+    return has_obstacles(kind) && !has_records(kind);
+}
+
+static bool has_dense_records(const struct plx_frame_kind *kind)
+{
+    return has_records(kind) && has_dense(kind);
+}
+
+static bool has_strict_records(const struct plx_frame_kind *kind)
+{
+    return has_records(kind) && !has_dense(kind);
+}
+
+static bool measures_strict(const struct plx_frame_kind *kind)
+{
+    return has_obstacles(kind) && !has_dense_records(kind);
+}
+
+static bool has_motion(const struct plx_frame_kind *kind)
+{
+    return kind->params->motion == PLX_MOTION_VISUAL;
+}
+
+/* --- steps of the backend --------------------------------------------------------------------------------------------------
+ */
+
+static const struct plx_image *in(const struct plx_frame_context *context, const struct plx_step *step, int i)
+{
+    return &context->image[step->in[i]];
+}
+
+static const struct plx_image *out(const struct plx_frame_context *context, const struct plx_step *step, int i)
+{
+    return &context->image[step->out[i]];
+}
+
+static int convert(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
     int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
-        result = stages->ops->convert(stages, &context->raw[eye], &context->grey[eye]);
+        result = context->ops->convert(context->stages, &context->raw[eye], out(context, step, eye));
     return result;
 }
 
-int plx_step_histogram(struct plx_frame_context *context)
+static int histogram(const struct plx_step *step, void *argument)
 {
-    struct plx_stages *stages = context->pipeline->stages;
+    const struct plx_frame_context *context = argument;
     int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        const struct plx_image bins = plx_eye_bins(&context->plane[PLX_PLANE_HISTOGRAM], eye);
-        result = stages->ops->histogram(stages, &context->grey[eye], PLX_HISTOGRAM_BINS, &bins);
+        const struct plx_image bins = plx_eye_bins(out(context, step, 0), eye);
+        result = context->ops->histogram(context->stages, in(context, step, eye), PLX_HISTOGRAM_BINS, &bins);
     }
     return result;
 }
 
-int plx_step_rectify(struct plx_frame_context *context)
+static int rectify(const struct plx_frame_context *context, const struct plx_step *step, enum plx_eye eye)
 {
     struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    int result = 0;
 
-    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        if (!pipeline->identity[eye])
-            result = stages->ops->rectify(stages, &context->grey[eye], &pipeline->map[eye], &context->rectified[eye],
-                                          &pipeline->results->masked[eye]);
-    }
-    return result;
+    return context->ops->rectify(context->stages, in(context, step, 0), &pipeline->map[eye], out(context, step, 0),
+                                 &pipeline->results->masked[eye]);
+}
+
+static int rectify_left(const struct plx_step *step, void *argument)
+{
+    return rectify(argument, step, PLX_LEFT);
+}
+
+static int rectify_right(const struct plx_step *step, void *argument)
+{
+    return rectify(argument, step, PLX_RIGHT);
 }
 
 /* Searches patches of the left image in the right one; plx_alignment_look evaluates the matches after the frame. */
-int plx_step_match_rows(struct plx_frame_context *context)
+static int match_rows(const struct plx_step *step, void *argument)
 {
+    const struct plx_frame_context *context = argument;
     struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
     struct plx_image patch, strip;
-
     int result = 0;
+
     for (int i = 0; i < PLX_ALIGNMENT_MATCHES && result == 0; i++)
-        if (plx_alignment_patch(&pipeline->alignment, i, &context->rectified[PLX_LEFT], &context->rectified[PLX_RIGHT], &patch,
-                                &strip))
-            result = stages->ops->image.match_template(stages, &strip, &patch, &pipeline->results->match[i]);
+        if (plx_alignment_patch(&pipeline->alignment, i, in(context, step, 0), in(context, step, 1), &patch, &strip))
+            result = context->ops->image.match_template(context->stages, &strip, &patch, &pipeline->results->match[i]);
     return result;
 }
 
-int plx_step_prefilter(struct plx_frame_context *context)
+static int prefilter(const struct plx_step *step, void *argument)
 {
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    int result = 0;
-
-    for (int eye = 0; eye < PLX_EYES && prefilter_on(pipeline) && result == 0; eye++)
-        result = stages->ops->filter(stages, &context->rectified[eye], &pipeline->filter, &pipeline->smooth[eye]);
-    return result;
-}
-
-int plx_step_census(struct plx_frame_context *context)
-{
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    const struct plx_image *grey = prefilter_on(pipeline) ? pipeline->smooth : context->rectified;
+    const struct plx_frame_context *context = argument;
     int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
-        result = stages->ops->census(stages, &grey[eye], &pipeline->params.match, &pipeline->features[eye]);
+        result =
+            context->ops->filter(context->stages, in(context, step, eye), &context->pipeline->filter, out(context, step, eye));
     return result;
 }
 
-int plx_step_sgm(struct plx_frame_context *context)
+static int census(const struct plx_step *step, void *argument)
 {
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-
-    return stages->ops->sgm(stages, &pipeline->features[PLX_LEFT], &pipeline->features[PLX_RIGHT],
-                            &context->rectified[PLX_LEFT], &pipeline->params.match, &pipeline->candidates);
-}
-
-/* Filters SRC into DST, unless KIND is NONE; *ret_image is the image with the result. */
-static int median(struct plx_stages *stages, const struct plx_image *src, enum plx_median kind, const struct plx_image *dst,
-                  const struct plx_image **ret_image)
-{
-    if (kind == PLX_MEDIAN_NONE) {
-        *ret_image = src;
-        return 0;
-    }
-    *ret_image = dst;
-    return stages->ops->median(stages, src, kind, dst);
-}
-
-/* Where STEP writes: the frame's plane, unless another step follows. */
-static const struct plx_image *strict_of(const struct plx_frame_context *context, enum plx_strict_step step)
-{
-    const struct plx_pipeline *pipeline = context->pipeline;
-    return step == strict_last(pipeline) ? &context->plane[PLX_PLANE_DISPARITY] : &pipeline->strict[step];
-}
-
-/* What STEP reads. */
-static const struct plx_image *strict_before(const struct plx_frame_context *context, enum plx_strict_step step)
-{
-    do
-        step--;
-    while (!strict_step_on(context->pipeline, step));
-    return strict_of(context, step);
-}
-
-/* The left picture; 0 where nothing can be known. */
-static const struct plx_image *known_of(const struct plx_frame_context *context)
-{
-    const struct plx_image *distinct = &context->pipeline->distinct;
-    return distinct->data ? distinct : &context->rectified[PLX_LEFT];
-}
-
-int plx_step_check(struct plx_frame_context *context)
-{
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    const struct plx_match *match = &pipeline->params.match;
-    const struct plx_image *left, *right;
-
-    int result = match->repeats ? stages->ops->repeats(stages, &context->rectified[PLX_LEFT], &pipeline->distinct) : 0;
-    if (result == 0)
-        result = median(stages, &pipeline->candidates.left, match->median_left, &pipeline->median_left, &left);
-    if (result == 0)
-        result = median(stages, &pipeline->candidates.right, match->median_right, &pipeline->median_right, &right);
-    if (result == 0)
-        result = stages->ops->check(stages, left, right, known_of(context), match, strict_of(context, PLX_STRICT_CHECK));
-    return result;
-}
-
-static void swap(const struct plx_image **a, const struct plx_image **b)
-{
-    const struct plx_image *other = *a;
-    *a = *b;
-    *b = other;
-}
-
-/* The dense disparity starts from the candidates again: a smaller median keeps details, which the fill then spreads. */
-static int refine_dense(struct plx_frame_context *context)
-{
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    const struct plx_match *match = &pipeline->params.match;
-    const struct plx_image *right =
-        match->median_right == PLX_MEDIAN_NONE ? &pipeline->candidates.right : &pipeline->median_right;
-    const struct plx_image *src = &pipeline->dense_median, *dst = &pipeline->dense_checked;
-    const struct plx_image *dense = &context->plane[PLX_PLANE_DENSE];
-
-    int result = stages->ops->median(stages, &pipeline->candidates.left, PLX_MEDIAN_3X3, src);
-    if (result == 0)
-        result = stages->ops->check(stages, src, right, known_of(context), match, dst);
-    swap(&src, &dst);
-    if (result == 0 && speckle_on(pipeline)) {
-        result = stages->ops->speckle(stages, src, &pipeline->params.speckle, dst);
-        swap(&src, &dst);
-    }
-    if (result == 0)
-        result = stages->ops->fill(stages, src, dst, &context->plane[PLX_PLANE_FILLED]);
-    swap(&src, &dst);
-    if (result == 0)
-        result = stages->ops->median(stages, src, PLX_MEDIAN_VALID_5X5, match->even ? dst : dense);
-    if (result == 0 && match->even)
-        result = stages->ops->even(stages, dst, dense);
-    return result;
-}
-
-int plx_step_refine(struct plx_frame_context *context)
-{
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    const struct plx_image *confidence = &context->plane[PLX_PLANE_CONFIDENCE];
+    const struct plx_frame_context *context = argument;
     int result = 0;
 
-    if (speckle_on(pipeline))
-        result = stages->ops->speckle(stages, strict_before(context, PLX_STRICT_SPECKLE), &pipeline->params.speckle,
-                                      strict_of(context, PLX_STRICT_SPECKLE));
-    if (result == 0 && temporal_on(pipeline))
-        result = stages->ops->temporal(stages, strict_before(context, PLX_STRICT_TEMPORAL), &pipeline->params.temporal,
-                                       &pipeline->history, strict_of(context, PLX_STRICT_TEMPORAL));
-    if (result == 0 && strict_step_on(pipeline, PLX_STRICT_EVEN))
-        result = stages->ops->even(stages, strict_before(context, PLX_STRICT_EVEN), strict_of(context, PLX_STRICT_EVEN));
-    if (result == 0 && has_dense(&pipeline->params))
-        result = refine_dense(context);
-    if (result == 0 && strict_step_on(pipeline, PLX_STRICT_AGREE))
-        result = stages->ops->agree(stages, strict_before(context, PLX_STRICT_AGREE), &context->plane[PLX_PLANE_DENSE],
-                                    &pipeline->candidates.raw, known_of(context), strict_of(context, PLX_STRICT_AGREE));
-    if (result == 0 && confidence->data)
-        result = stages->ops->confidence(stages, &pipeline->candidates, strict_before(context, PLX_STRICT_SPECKLE),
-                                         &pipeline->params.match, confidence);
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        const struct plx_features features = {*out(context, step, eye), *out(context, step, PLX_EYES + eye)};
+        result = context->ops->census(context->stages, in(context, step, eye), &context->params->match, &features);
+    }
     return result;
 }
 
-int plx_step_ground(struct plx_frame_context *context)
+static int sgm(const struct plx_step *step, void *argument)
 {
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
+    const struct plx_frame_context *context = argument;
+    const struct plx_features left = {*in(context, step, 0), *in(context, step, 2)},
+                              right = {*in(context, step, 1), *in(context, step, 3)};
+    const struct plx_candidates candidates = {*out(context, step, 0), *out(context, step, 1), *out(context, step, 2),
+                                              *out(context, step, 3), *out(context, step, 4)};
 
-    if (!pipeline->params.ground)
-        return 0;
-    return stages->ops->ground(stages, strict_before(context, PLX_STRICT_EVEN), &pipeline->ground_params,
-                               &pipeline->results->prior, pipeline->ground);
+    return context->ops->sgm(context->stages, &left, &right, in(context, step, 4), &context->params->match, &candidates);
 }
 
-int plx_step_columns(struct plx_frame_context *context)
+static int repeats(const struct plx_step *step, void *argument)
 {
-    struct plx_pipeline *pipeline = context->pipeline;
-
-    if (!pipeline->params.columns)
-        return 0;
-    return pipeline->stages->ops->columns(pipeline->stages, strict_before(context, PLX_STRICT_EVEN), pipeline->ground,
-                                          &pipeline->columns_params, &context->plane[PLX_PLANE_SCAN],
-                                          &context->plane[PLX_PLANE_STIXELS]);
+    const struct plx_frame_context *context = argument;
+    return context->ops->repeats(context->stages, in(context, step, 0), out(context, step, 0));
 }
 
-/* Labels of the connected regions of the mask. */
-static int label_regions(struct plx_frame_context *context, const struct plx_image *disparity)
+static int median(const struct plx_frame_context *context, const struct plx_step *step, enum plx_median kind)
 {
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    const struct plx_stages_ops *ops = stages->ops;
-    const struct plx_obstacle_params *params = &pipeline->params.obstacle;
-    const struct plx_label_params label = {.max_step = params->max_step, .min_area = params->min_area};
-    const struct plx_image *mask = &pipeline->mask, *opened = &pipeline->opened;
-
-    int result = ops->mask(stages, disparity, pipeline->ground, &pipeline->columns_params.mask, mask);
-    if (result == 0)
-        result = ops->image.morphology(stages, PLX_OPEN, mask, params->open_size, params->open_size, opened);
-    if (result == 0)
-        result = ops->image.morphology(stages, PLX_CLOSE, opened, params->close_size, params->close_size, mask);
-    if (result == 0)
-        result = ops->label(stages, mask, disparity, &label, &pipeline->labels, &pipeline->results->region_count);
-    return result;
+    return context->ops->median(context->stages, in(context, step, 0), kind, out(context, step, 0));
 }
 
-int plx_step_obstacles(struct plx_frame_context *context)
+static int median_left(const struct plx_step *step, void *argument)
 {
-    struct plx_pipeline *pipeline = context->pipeline;
-    struct plx_stages *stages = pipeline->stages;
-    const bool of_stixels = has_stixel_records(&pipeline->params);
-    const struct plx_image *disparity =
-        of_stixels && has_dense(&pipeline->params) ? &context->plane[PLX_PLANE_DENSE] : strict_before(context, PLX_STRICT_EVEN);
-    const struct plx_region_input input = {&pipeline->labels, disparity, &context->rectified[PLX_LEFT],
-                                           &context->rectified[PLX_RIGHT], pipeline->params.match.min_disparity};
-
-    if (!pipeline->params.obstacles)
-        return 0;
-    int result = of_stixels ? stages->ops->records(stages, disparity, pipeline->ground, &pipeline->records_params,
-                                                   &pipeline->results->predictions, &context->plane[PLX_PLANE_STIXELS],
-                                                   &pipeline->labels, &pipeline->results->region_count)
-                            : label_regions(context, disparity);
-    if (result == 0)
-        result = stages->ops->regions(stages, &input, &pipeline->results->region_count, pipeline->results->regions,
-                                      &context->plane[PLX_PLANE_LABELS]);
-    return result;
+    const struct plx_frame_context *context = argument;
+    return median(context, step, context->params->match.median_left);
 }
+
+static int median_right(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return median(context, step, context->params->match.median_right);
+}
+
+static int median_3x3(const struct plx_step *step, void *argument)
+{
+    return median(argument, step, PLX_MEDIAN_3X3);
+}
+
+static int median_valid(const struct plx_step *step, void *argument)
+{
+    return median(argument, step, PLX_MEDIAN_VALID_5X5);
+}
+
+static int check(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->check(context->stages, in(context, step, 0), in(context, step, 1), in(context, step, 2),
+                               &context->params->match, out(context, step, 0));
+}
+
+static int speckle(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->speckle(context->stages, in(context, step, 0), &context->params->speckle, out(context, step, 0));
+}
+
+static int temporal(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->temporal(context->stages, in(context, step, 0), &context->params->temporal, in(context, step, 1),
+                                  out(context, step, 0));
+}
+
+static int even(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->even(context->stages, in(context, step, 0), out(context, step, 0));
+}
+
+static int fill(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->fill(context->stages, in(context, step, 0), out(context, step, 0), out(context, step, 1));
+}
+
+static int agree(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->agree(context->stages, in(context, step, 0), in(context, step, 1), in(context, step, 2),
+                               in(context, step, 3), out(context, step, 0));
+}
+
+static int confidence(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    const struct plx_candidates candidates = {
+        .raw = *in(context, step, 0), .s1 = *in(context, step, 1), .s2 = *in(context, step, 2)};
+
+    return context->ops->confidence(context->stages, &candidates, in(context, step, 3), &context->params->match,
+                                    out(context, step, 0));
+}
+
+static int ground(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_pipeline *pipeline = context->pipeline;
+
+    return context->ops->ground(context->stages, in(context, step, 0), &pipeline->ground_params, &pipeline->results->prior,
+                                out(context, step, 0)->data);
+}
+
+static int columns(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->columns(context->stages, in(context, step, 0), in(context, step, 1)->data,
+                                 &context->pipeline->columns_params, out(context, step, 0), out(context, step, 1));
+}
+
+static int records(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_pipeline *pipeline = context->pipeline;
+
+    return context->ops->records(context->stages, in(context, step, 0), in(context, step, 1)->data, &pipeline->records_params,
+                                 &pipeline->results->predictions, out(context, step, 0), out(context, step, 1),
+                                 &pipeline->results->region_count);
+}
+
+static int mask(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->mask(context->stages, in(context, step, 0), in(context, step, 1)->data,
+                              &context->pipeline->columns_params.mask, out(context, step, 0));
+}
+
+static int open_mask(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    const int size = context->params->obstacle.open_size;
+    return context->ops->image.morphology(context->stages, PLX_OPEN, in(context, step, 0), size, size, out(context, step, 0));
+}
+
+static int close_mask(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    const int size = context->params->obstacle.close_size;
+    return context->ops->image.morphology(context->stages, PLX_CLOSE, in(context, step, 0), size, size, out(context, step, 0));
+}
+
+static int label(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    const struct plx_label_params params = {.max_step = context->params->obstacle.max_step,
+                                            .min_area = context->params->obstacle.min_area};
+
+    return context->ops->label(context->stages, in(context, step, 0), in(context, step, 1), &params, out(context, step, 0),
+                               &context->pipeline->results->region_count);
+}
+
+static int regions(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_results *results = context->pipeline->results;
+    const struct plx_region_input input = {in(context, step, 0), in(context, step, 1), in(context, step, 2),
+                                           in(context, step, 3), context->params->match.min_disparity};
+
+    return context->ops->regions(context->stages, &input, &results->region_count, results->regions, out(context, step, 0));
+}
+
+/* --- the table -------------------------------------------------------------------------------------------------------------
+ */
+
+#define I(name) PLX_IMAGE_##name
+
+/* clang-format off */
+const struct plx_step_row plx_step_table[] = {
+    /* name, stage, place, changes, function, what it reads, what it writes; when there is such a step; when it acts */
+    {{"correction", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_correction, {0}, {0}}, is_rectified, NULL},
+    {{"ground prior", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_ground_prior, {0}, {0}}, has_ground, NULL},
+    {{"predicted boxes", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_predict, {0}, {0}}, has_records, NULL},
+
+    {{"convert", PLX_STAGE_CONVERT, PLX_STEP_BACKEND, true, convert,
+      {0}, {I(GREY_LEFT), I(GREY_RIGHT)}}, always, NULL},
+    {{"histogram", PLX_STAGE_HISTOGRAM, PLX_STEP_BACKEND, false, histogram,
+      {I(GREY_LEFT), I(GREY_RIGHT)}, {PLX_IMAGE(HISTOGRAM)}}, always, NULL},
+    {{"rectify left", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, false, rectify_left,
+      {I(GREY_LEFT)}, {PLX_IMAGE(LEFT)}}, always, warps_left},
+    {{"rectify right", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, false, rectify_right,
+      {I(GREY_RIGHT)}, {PLX_IMAGE(RIGHT)}}, always, warps_right},
+    {{"match rows", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, true, match_rows,
+      {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {0}}, is_rectified, NULL},
+    {{"prefilter", PLX_STAGE_PREFILTER, PLX_STEP_BACKEND, false, prefilter,
+      {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {I(SMOOTH_LEFT), I(SMOOTH_RIGHT)}}, is_rectified, prefilters},
+    {{"census", PLX_STAGE_CENSUS, PLX_STEP_BACKEND, false, census,
+      {I(SMOOTH_LEFT), I(SMOOTH_RIGHT)}, {I(CENSUS_LEFT), I(CENSUS_RIGHT), I(GRADIENT_LEFT), I(GRADIENT_RIGHT)}},
+     is_rectified, NULL},
+    {{"sgm", PLX_STAGE_SGM, PLX_STEP_BACKEND, false, sgm,
+      {I(CENSUS_LEFT), I(CENSUS_RIGHT), I(GRADIENT_LEFT), I(GRADIENT_RIGHT), I(SMOOTH_LEFT)},
+      {I(CANDIDATES_LEFT), I(CANDIDATES_RIGHT), I(CANDIDATES_RAW), I(CANDIDATES_S1), I(CANDIDATES_S2)}}, is_rectified, NULL},
+
+    {{"repeats", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, repeats,
+      {PLX_IMAGE(LEFT)}, {I(KNOWN)}}, is_rectified, masks_repeats},
+    {{"median left", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, median_left,
+      {I(CANDIDATES_LEFT)}, {I(MEDIAN_LEFT)}}, is_rectified, has_median_left},
+    {{"median right", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, median_right,
+      {I(CANDIDATES_RIGHT)}, {I(MEDIAN_RIGHT)}}, is_rectified, has_median_right},
+    {{"check", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, check,
+      {I(MEDIAN_LEFT), I(MEDIAN_RIGHT), I(KNOWN)}, {I(CHECKED)}}, is_rectified, NULL},
+
+    {{"speckle", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, speckle,
+      {I(CHECKED)}, {I(DESPECKLED)}}, is_rectified, removes_speckles},
+    {{"temporal", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, temporal,
+      {I(DESPECKLED), I(HISTORY)}, {I(STABLE), I(HISTORY)}}, is_rectified, filters_over_time},
+    {{"even", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, even,
+      {I(STABLE)}, {I(MEAN)}}, is_rectified, takes_means},
+    /* The dense disparity starts from the candidates again: a smaller median keeps details, which the fill then spreads. */
+    {{"dense median", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, median_3x3,
+      {I(CANDIDATES_LEFT)}, {I(DENSE_MEDIAN)}}, has_dense, NULL},
+    {{"dense check", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, check,
+      {I(DENSE_MEDIAN), I(MEDIAN_RIGHT), I(KNOWN)}, {I(DENSE_CHECKED)}}, has_dense, NULL},
+    {{"dense speckle", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, speckle,
+      {I(DENSE_CHECKED)}, {I(DENSE_DESPECKLED)}}, has_dense, removes_speckles},
+    {{"fill", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, fill,
+      {I(DENSE_DESPECKLED)}, {I(DENSE_FILLED), PLX_IMAGE(FILLED)}}, has_dense, NULL},
+    {{"dense smooth", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, median_valid,
+      {I(DENSE_FILLED)}, {I(DENSE_SMOOTH)}}, has_dense, NULL},
+    {{"dense even", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, even,
+      {I(DENSE_SMOOTH)}, {PLX_IMAGE(DENSE)}}, has_dense, takes_means},
+    {{"agree", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, agree,
+      {I(MEAN), PLX_IMAGE(DENSE), I(CANDIDATES_RAW), I(KNOWN)}, {PLX_IMAGE(DISPARITY)}}, is_rectified, compares_with_dense},
+    {{"confidence", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, confidence,
+      {I(CANDIDATES_RAW), I(CANDIDATES_S1), I(CANDIDATES_S2), I(CHECKED)}, {PLX_IMAGE(CONFIDENCE)}}, has_confidence, NULL},
+
+    {{"ground", PLX_STAGE_GROUND, PLX_STEP_BACKEND, false, ground,
+      {I(STABLE)}, {I(GROUND)}}, has_ground, NULL},
+    {{"columns", PLX_STAGE_COLUMNS, PLX_STEP_BACKEND, false, columns,
+      {I(STABLE), I(GROUND)}, {PLX_IMAGE(SCAN), PLX_IMAGE(STIXELS)}}, has_columns, NULL},
+    {{"records", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, records,
+      {PLX_IMAGE(DENSE), I(GROUND), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(STIXELS), I(REGIONS)}}, has_dense_records, NULL},
+    {{"records", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, records,
+      {I(STABLE), I(GROUND), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(STIXELS), I(REGIONS)}}, has_strict_records, NULL},
+    {{"mask", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, mask,
+      {I(STABLE), I(GROUND)}, {I(MASK)}}, has_regions, NULL},
+    {{"open mask", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, open_mask,
+      {I(MASK)}, {I(OPENED)}}, has_regions, NULL},
+    {{"close mask", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, close_mask,
+      {I(OPENED)}, {I(CLOSED)}}, has_regions, NULL},
+    {{"label", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, label,
+      {I(CLOSED), I(STABLE)}, {I(REGIONS)}}, has_regions, NULL},
+    {{"regions", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, regions,
+      {I(REGIONS), PLX_IMAGE(DENSE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, has_dense_records, NULL},
+    {{"regions", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, regions,
+      {I(REGIONS), I(STABLE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, measures_strict, NULL},
+
+    {{"corners", PLX_STAGE_MOTION, PLX_STEP_PICTURES, false, plx_step_look,
+      {PLX_IMAGE(LEFT)}, {0}}, has_motion, NULL},
+    {{"check pictures", PLX_NO_STAGE, PLX_STEP_PICTURES, false, plx_step_check_pictures,
+      {PLX_IMAGE(HISTOGRAM), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {0}}, always, NULL},
+
+    {{"motion", PLX_STAGE_MOTION, PLX_STEP_AFTER, false, plx_step_motion,
+      {PLX_IMAGE(LEFT), PLX_IMAGE(DISPARITY)}, {0}}, has_motion, NULL},
+    {{"geometry", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_geometry,
+      {I(GROUND)}, {0}}, is_rectified, NULL},
+    {{"scan", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_scan,
+      {PLX_IMAGE(DISPARITY), I(GROUND)}, {PLX_IMAGE(SCAN)}}, has_columns, NULL},
+    {{"obstacles", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_obstacles,
+      {PLX_IMAGE(STIXELS)}, {0}}, has_obstacles, NULL},
+    {{"tracks", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_tracks, {0}, {0}}, has_obstacles, NULL},
+    {{"alignment", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_alignment, {PLX_IMAGE(LEFT)}, {0}}, is_rectified, NULL},
+    {{"drift", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_drift,
+      {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT), PLX_IMAGE(DISPARITY)}, {0}}, is_rectified, NULL},
+    {{"mount", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_mount, {0}, {0}}, is_rectified, NULL},
+    {{"blindness", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_blindness, {0}, {0}}, always, NULL},
+    {{"map", PLX_STAGE_MAP, PLX_STEP_AFTER, false, plx_step_map,
+      {PLX_IMAGE(SCAN), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(MAP)}}, has_map, NULL},
+    {{"zones", PLX_STAGE_MAP, PLX_STEP_AFTER, false, plx_step_zones,
+      {PLX_IMAGE(MAP), PLX_IMAGE(SCAN)}, {0}}, is_rectified, NULL},
+};
+/* clang-format on */
+
+const int plx_step_rows = sizeof plx_step_table / sizeof plx_step_table[0];

@@ -86,7 +86,6 @@ static const struct plx_stages_ops gpu_ops = {
     .disown = plx_gpu_disown,
     .finish = finish,
     .run_frame = plx_gpu_run_frame,
-    .begin_stage = plx_gpu_begin_stage,
     .census = plx_gpu_census,
     .sgm = plx_gpu_sgm,
     .median = plx_gpu_median,

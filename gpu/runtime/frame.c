@@ -2,6 +2,8 @@
 /* One frame's stage calls as a CUDA graph: recorded when a key is new, replayed as one launch after that. */
 #include <stdlib.h>
 
+#include "core/base/clock.h"
+#include "core/base/heartbeat.h"
 #include "gpu/internal.h"
 
 #define RECORDINGS 64 /* the most slots that a region has */
@@ -112,6 +114,18 @@ static void abandon(struct plx_gpu *gpu)
         cudaGraphDestroy(graph);
 }
 
+static int run_steps(struct plx_gpu *gpu, const struct plx_frame_run *run)
+{
+    int result = 0;
+
+    for (int i = 0; i < run->backend_steps && result == 0; i++) {
+        result = plx_gpu_begin_step(gpu, i);
+        if (result == 0)
+            result = plx_step_run(&run->step[i], run->context);
+    }
+    return result;
+}
+
 static int record(struct plx_gpu *gpu, const struct plx_frame_run *run)
 {
     struct plx_gpu_frames *frames = gpu->frames;
@@ -123,7 +137,7 @@ static int record(struct plx_gpu *gpu, const struct plx_frame_run *run)
     struct recording *recording = frames->next = add(frames, run->key);
     result = plx_gpu_streams_begin(gpu, run);
     if (result == 0)
-        result = run->body(run->context);
+        result = run_steps(gpu, run);
     result = plx_gpu_streams_end(gpu, result);
     if (result < 0) {
         abandon(gpu);
@@ -140,17 +154,48 @@ static int update(struct plx_gpu *gpu, const struct plx_frame_run *run, struct r
 
     frames->played = recording;
     frames->updated = 0;
-    int result = run->changing(run->context);
+    int result = 0;
+    for (int i = 0; i < run->backend_steps && result == 0; i++)
+        if (run->step[i].changes)
+            result = plx_step_run(&run->step[i], run->context);
     frames->played = NULL;
     if (result == 0 && frames->updated != recording->changing)
         result = plx_fail(&gpu->base.message, PLX_ERR_ARG, "a frame makes other calls than the one that was recorded");
     return result;
 }
 
+/* Runs the steps of pictures, beside the stages. *ret_end_ns: when they ended. */
+static int run_pictures(struct plx_gpu *gpu, const struct plx_frame_run *run, int64_t *ret_end_ns)
+{
+    if (run->picture_steps == 0 || !plx_gpu_stage_clock_pictures(gpu))
+        return 0;
+    int result = 0;
+    for (int i = 0; i < run->picture_steps && result == 0; i++)
+        result = plx_step_run(&run->step[run->backend_steps + i], run->context);
+    *ret_end_ns = plx_now_ns();
+    plx_heartbeat_busy((int)gpu->streams.stage); /* the thread waits for the last stage */
+    return result;
+}
+
+/* The time outside stages (launch, copies of outputs, waiting) counts for the last stage; or for motion, if the steps of
+ * pictures lasted longer than the stages. */
+static void add_rest(int64_t start_ns, int64_t pictures_end_ns, uint32_t stage_us[PLX_STAGE_COUNT])
+{
+    const int64_t all_us = (plx_now_ns() - start_ns) / PLX_NS_PER_US;
+    int64_t sum_us = 0;
+
+    for (int i = 0; i < PLX_STAGE_COUNT; i++)
+        sum_us += stage_us[i];
+    const bool waits_for_pictures = pictures_end_ns - start_ns > sum_us * PLX_NS_PER_US;
+    stage_us[waits_for_pictures ? PLX_STAGE_MOTION : PLX_STAGE_OBSTACLES] += (uint32_t)(all_us > sum_us ? all_us - sum_us : 0);
+}
+
 int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run)
 {
     struct plx_gpu *gpu = plx_gpu(self);
     struct recording *recording = find(gpu->frames, run->key);
+    const int64_t start_ns = plx_now_ns();
+    int64_t pictures_end_ns = 0;
 
     gpu->base.message.text[0] = '\0';
     int result = recording ? update(gpu, run, recording) : record(gpu, run);
@@ -159,11 +204,12 @@ int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run)
     plx_gpu_stage_clock_clear(gpu);
     recording = find(gpu->frames, run->key);
     result = PLX_CUDA(gpu, cudaGraphLaunch(recording->launchable, gpu->streams.stream[PLX_STREAM_MAIN]));
-    if (result == 0 && run->beside && plx_gpu_stage_clock_pictures(gpu))
-        run->beside(run->context);
+    if (result == 0)
+        result = run_pictures(gpu, run, &pictures_end_ns);
     const int finished = self->ops->finish(self);
     if (result < 0 || finished < 0)
         return result < 0 ? result : finished;
     plx_gpu_stage_clock_read(gpu, run->ret_stage_us);
+    add_rest(start_ns, pictures_end_ns, run->ret_stage_us);
     return 0;
 }

@@ -91,8 +91,8 @@ int plx_gpu_wait_side(struct plx_gpu *gpu)
     return streams->run && streams->used[PLX_STREAM_SIDE] ? wait_for(gpu, PLX_STREAM_MAIN, PLX_STREAM_SIDE) : 0;
 }
 
-/* Copies the outputs of the stage that is complete, or all that are left. */
-static int copy_outputs(struct plx_gpu *gpu, bool all)
+/* Copies the outputs that the first STEPS steps have completed. */
+static int copy_outputs(struct plx_gpu *gpu, int steps)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
     bool waits = false;
@@ -100,7 +100,7 @@ static int copy_outputs(struct plx_gpu *gpu, bool all)
 
     for (int i = 0; i < streams->run->outputs && result == 0; i++) {
         const struct plx_output *output = &streams->run->output[i];
-        if (streams->copied & 1u << i || !(all || output->stage == streams->stage))
+        if (streams->copied & UINT64_C(1) << i || output->step >= steps)
             continue;
         if (!waits)
             result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
@@ -110,7 +110,7 @@ static int copy_outputs(struct plx_gpu *gpu, bool all)
         if (result == 0)
             result = PLX_CUDA(gpu, cudaMemcpyAsync(output->to, output->from, output->bytes, cudaMemcpyDefault,
                                                    streams->stream[PLX_STREAM_COPY]));
-        streams->copied |= 1u << i;
+        streams->copied |= UINT64_C(1) << i;
     }
     return result;
 }
@@ -133,28 +133,27 @@ static int stamp_stage(struct plx_gpu *gpu)
     return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, (int)streams->stage, streams->stream[PLX_STREAM_CLOCK]);
 }
 
-/* Stamps the time when rectified pictures are there, copied or not: once the first calls of stage rectify are complete. */
+/* Stamps the time when the images are there that the steps of pictures read, copied or not. */
 static int stamp_pictures(struct plx_gpu *gpu)
 {
-    struct plx_gpu_streams *streams = &gpu->streams;
-
-    if (streams->stage != PLX_STAGE_RECTIFY || streams->pictures_stamped || !streams->run->beside)
-        return 0;
-    streams->pictures_stamped = true;
     const int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
-    return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, PLX_STAMP_PICTURES, streams->stream[PLX_STREAM_COPY]);
+    return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, PLX_STAMP_PICTURES, gpu->streams.stream[PLX_STREAM_COPY]);
 }
 
-int plx_gpu_begin_stage(struct plx_stages *self, enum plx_stage stage)
+int plx_gpu_begin_step(struct plx_gpu *gpu, int index)
 {
-    struct plx_gpu *gpu = plx_gpu(self);
     struct plx_gpu_streams *streams = &gpu->streams;
+    const struct plx_frame_run *run = streams->run;
+    const enum plx_stage stage = run->step[index].stage;
+    const bool pictures = run->picture_steps > 0 && index == run->pictures_after;
+    int result = 0;
 
-    if (!streams->run)
-        return 0;
-    int result = copy_outputs(gpu, false);
-    if (result == 0)
+    if (pictures || stage != streams->stage)
+        result = copy_outputs(gpu, index);
+    if (result == 0 && pictures)
         result = stamp_pictures(gpu);
+    if (stage == streams->stage)
+        return result;
     if (result == 0 && streams->stage != PLX_STAGE_COUNT)
         result = stamp_stage(gpu);
     streams->stage = stage;
@@ -171,7 +170,7 @@ int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)
     streams->copied = 0;
     streams->one_stream = false;
     streams->forked_at = streams->stamped = NULL;
-    streams->side_used = streams->pictures_stamped = false;
+    streams->side_used = false;
     memset(streams->used, 0, sizeof streams->used);
     return stamp_stage(gpu);
 }
@@ -191,8 +190,12 @@ static int join(struct plx_gpu *gpu)
 
 int plx_gpu_streams_end(struct plx_gpu *gpu, int result)
 {
+    const struct plx_frame_run *run = gpu->streams.run;
+
     if (result == 0)
-        result = copy_outputs(gpu, true);
+        result = copy_outputs(gpu, run->backend_steps);
+    if (result == 0 && run->picture_steps > 0 && run->pictures_after == run->backend_steps)
+        result = stamp_pictures(gpu);
     if (result == 0)
         result = stamp_stage(gpu);
     gpu->streams.run = NULL;

@@ -63,20 +63,13 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int body(void *context)
+static int run_sgm(const struct plx_step *step, void *context)
 {
     const struct bench *bench = context;
     struct plx_stages *stages = &bench->gpu->base;
-    const int result = stages->ops->begin_stage(stages, PLX_STAGE_SGM);
-    return result < 0 ? result
-                      : stages->ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->grey, bench->match,
-                                         &bench->candidates);
-}
 
-static int nothing_changes(void *context)
-{
-    (void)context;
-    return 0;
+    (void)step;
+    return stages->ops->sgm(stages, &bench->features[0], &bench->features[1], &bench->grey, bench->match, &bench->candidates);
 }
 
 /* With the schedule that is in force. */
@@ -86,8 +79,9 @@ static int measure(struct bench *bench, double *ret_ms)
 
     for (int round = -WARM_UP; round < ROUNDS; round++) {
         uint32_t stage_us[PLX_STAGE_COUNT] = {0};
+        const struct plx_step step = {.stage = PLX_STAGE_SGM, .place = PLX_STEP_BACKEND, .run = run_sgm};
         const struct plx_frame_run run = {
-            .body = body, .changing = nothing_changes, .context = bench, .key = ret_ms, .ret_stage_us = stage_us};
+            .step = &step, .backend_steps = 1, .context = bench, .key = ret_ms, .ret_stage_us = stage_us};
         const int result = plx_gpu_run_frame(&bench->gpu->base, &run);
         if (result < 0)
             return result;

@@ -214,7 +214,7 @@ static struct motion {
     double last_s, step_s;
     int corners, points, failures;
     bool took_step, took_key, key_gave_step, key_is_bent;
-    struct plx_steps steps;
+    struct plx_motion_steps steps;
 } motion;
 
 static void take_key(double time_s, double right_s)
@@ -276,7 +276,7 @@ static bool find_motion(double time_s, double right_s, struct plx_fit *ret_fit)
 static void distrust_disparities(void)
 {
     if (motion.took_step) {
-        plx_steps_drop_newest(&motion.steps);
+        plx_motion_steps_drop_newest(&motion.steps);
         motion.key_gave_step = false;
     }
     motion.key_is_bent |= motion.took_key;
@@ -302,7 +302,7 @@ static struct plx_motion_info measure_motion(double time_s, double right_s)
         motion.last_s = time_s;
         motion.failures = 0;
         if (!motion.key_gave_step && !motion.key_is_bent && fit.offset_weight >= PLX_STEP_LEAST_WEIGHT) {
-            plx_steps_add(&motion.steps, motion.point, motion.points, &none, &fit.pose);
+            plx_motion_steps_add(&motion.steps, motion.point, motion.points, &none, &fit.pose);
             motion.took_step = motion.key_gave_step = true;
         }
     } else {

@@ -35,9 +35,10 @@ struct bench {
     struct plx_match match;
     int width, height;
     struct plx_image grey[PLX_EYES], plane[MATCHING_PLANES];
-    int first, last;         /* groups of calls that run */
+    struct plx_step step[MATCHING_CALLS]; /* that run */
+    int call[MATCHING_CALLS];             /* what each does: a number of matching_calls */
+    int steps;
     struct contention *load; /* NULL: none */
-    int calls;               /* that ran */
 };
 
 static void must(struct bench *bench, int result)
@@ -96,45 +97,39 @@ static void open_bench(struct bench *bench)
     paint(bench);
 }
 
-/* Runs groups bench->first .. bench->last of a frame's calls. The backend runs refining calls beside the others. */
-static int run(void *context)
+static int run_call(const struct plx_step *step, void *context)
 {
-    struct bench *bench = context;
-    enum plx_stage stage = PLX_STAGE_COUNT;
-
-    for (int i = 0; i < MATCHING_CALLS; i++) {
-        const struct matching_call *call = &matching_calls[i];
-        if (call->refines && !bench->match.smooth) /* classic */
-            continue;
-        if (call->stage != stage)
-            must(bench, bench->stages->ops->begin_stage(bench->stages, stage = call->stage));
-        if ((int)call->group < bench->first || (int)call->group > bench->last)
-            continue;
-        bench->calls++;
-        must(bench, matching_run_call(bench->stages, i, bench->grey, &bench->match, bench->plane));
-    }
-    return 0;
+    const struct bench *bench = context;
+    return matching_run_call(bench->stages, bench->call[step - bench->step], bench->grey, &bench->match, bench->plane);
 }
 
-static int change_nothing(void *context)
+/* Makes steps of groups FIRST .. LAST of a frame's calls. The backend runs refining calls beside the others. */
+static void choose_calls(struct bench *bench, int first, int last)
 {
-    (void)context;
-    return 0;
+    bench->steps = 0;
+    for (int i = 0; i < MATCHING_CALLS; i++) {
+        const struct matching_call *call = &matching_calls[i];
+        if ((call->refines && !bench->match.smooth) || (int)call->group < first || (int)call->group > last) /* classic */
+            continue;
+        bench->step[bench->steps] = (struct plx_step){.stage = call->stage, .place = PLX_STEP_BACKEND, .run = run_call};
+        bench->call[bench->steps++] = i;
+    }
 }
 
 /* Times groups FIRST .. LAST as one graph launch, ROUNDS times; MS gets the times, ascending. False if no call is in them. */
 static bool measure(struct bench *bench, int first, int last, int rounds, double *ms)
 {
     static const char key[MATCHING_GROUPS][MATCHING_GROUPS];
-    uint32_t stage_us[PLX_STAGE_COUNT];
-    const struct plx_frame_run frame = {
-        .body = run, .changing = change_nothing, .context = bench, .key = &key[first][last], .ret_stage_us = stage_us};
+    uint32_t stage_us[PLX_STAGE_COUNT] = {0};
 
-    bench->first = first;
-    bench->last = last;
-    bench->calls = 0;
-    if (run(bench) < 0 || bench->calls == 0)
+    choose_calls(bench, first, last);
+    if (bench->steps == 0)
         return false;
+    const struct plx_frame_run frame = {.step = bench->step,
+                                        .backend_steps = bench->steps,
+                                        .context = bench,
+                                        .key = &key[first][last],
+                                        .ret_stage_us = stage_us};
     for (int round = -WARM_UP; round < rounds; round++) {
         if (round == 0)
             contention_begin(bench->load);

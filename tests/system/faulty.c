@@ -275,7 +275,7 @@ static int run_frame_or_lose(struct plx_stages *self, const struct plx_frame_run
 {
     static long frames;
 
-    const int result = run->body(run->context);
+    const int result = plx_run_frame_in_order(self, run);
     if (frames++ < fault.number)
         return result;
     while (strcmp(fault.kind, "stall") == 0)

@@ -14,7 +14,7 @@
 #define DRAWS 40
 
 static const struct plx_fit_camera camera = {530, 530, 319.5, 239.5, 0.12};
-static struct plx_steps steps;
+static struct plx_motion_steps steps;
 static uint64_t state;
 
 /* What a test makes of the world. */
@@ -39,7 +39,7 @@ static float with_error(const struct plx_disparity_error *error, double u, doubl
 
 /* A point of WORLD before and after a step of the camera; false if it leaves the view. */
 static bool see(const struct world *world, const struct plx_disparity_error *error, const struct plx_pose *pose,
-                struct plx_step_point *ret)
+                struct plx_motion_point *ret)
 {
     const double fb = camera.fx * camera.baseline_m, z = 1 / uniform(1 / world->far_m, 1 / world->near_m);
     const double u = uniform(0, WIDTH), v = uniform(0, HEIGHT);
@@ -55,7 +55,7 @@ static bool see(const struct world *world, const struct plx_disparity_error *err
         return false;
     for (int i = 0; i < 2; i++)
         seen[i] += wrong ? uniform(-20, 20) : world->flow * random_normal(&state);
-    *ret = (struct plx_step_point){
+    *ret = (struct plx_motion_point){
         {(float)u, (float)v, with_error(error, u, fb / z + world->disparity * random_normal(&state))},
         {(float)seen[0], (float)seen[1],
          random_below(&state, 8) == 0 ? 0
@@ -66,7 +66,7 @@ static bool see(const struct world *world, const struct plx_disparity_error *err
 /* Adds a step by MOVE (m, rad; of points), whose pose is found as the motion finds it, from disparities with the error. */
 static void add_step(const struct world *world, const struct plx_disparity_error *error, const double move[6])
 {
-    struct plx_step *step = &steps.step[steps.next];
+    struct plx_motion_step *step = &steps.step[steps.next];
     struct plx_fit_point point[PLX_STEP_POINTS];
     struct plx_pose truth = PLX_POSE_IDENTITY;
     struct plx_fit fit;
@@ -76,7 +76,7 @@ static void add_step(const struct world *world, const struct plx_disparity_error
     for (int i = 0; i < POINTS && step->points < PLX_STEP_POINTS; i++)
         step->points += see(world, error, &truth, &step->point[step->points]);
     for (int i = 0; i < step->points; i++) {
-        const struct plx_step_point *p = &step->point[i];
+        const struct plx_motion_point *p = &step->point[i];
         point[i] = (struct plx_fit_point){.disparity = (double)p->was[2],
                                           .seen = {(double)p->is[0], (double)p->is[1], (double)p->is[2]},
                                           .has_disparity = p->is[2] > 0};
@@ -181,7 +181,7 @@ static void parts_are_parts_of_the_time(void **unused)
     drive(&street, &older, PLX_STEPS / 2);
     drive(&street, &newer, PLX_STEPS / 2);
     for (int i = 0; i < PLX_STEPS_PARTS; i++)
-        assert_true(plx_disparity_error_estimate(&steps, (enum plx_steps_part)i, &part[i]));
+        assert_true(plx_disparity_error_estimate(&steps, (enum plx_motion_steps_part)i, &part[i]));
     assert_float_equal(part[PLX_STEPS_OLDER].error.offset, older.offset, 0.12);
     assert_float_equal(part[PLX_STEPS_NEWER].error.offset, newer.offset, 0.12);
     assert_true(part[PLX_STEPS_ALL].error.offset > 0.4 && part[PLX_STEPS_ALL].error.offset < 0.8);
@@ -214,7 +214,7 @@ static double weight_of(double z, const double move[6])
     const struct world world = {z > 0 ? z : street.near_m, z > 0 ? z : street.far_m, 0.25, 0.3, 5, 0};
     struct plx_fit_point point[PLX_STEP_POINTS];
     struct plx_pose truth = PLX_POSE_IDENTITY;
-    struct plx_step_point seen;
+    struct plx_motion_point seen;
     struct plx_fit fit;
     int count = 0;
 

@@ -82,7 +82,7 @@ static const double ahead[6] = {0, 0, 0.4, 0, 0.002, 0}, nowhere[6], turn[6] = {
 static void a_drive_makes_steps_and_rest_makes_none(void **unused)
 {
     (void)unused;
-    const struct plx_steps *steps = plx_motion_steps(motion);
+    const struct plx_motion_steps *steps = plx_motion_steps(motion);
     for (int i = 0; i < 8; i++)
         go(nowhere);
     for (int i = 0; i < 15; i++)
@@ -105,11 +105,11 @@ static void a_drive_makes_steps_and_rest_makes_none(void **unused)
 static void a_bent_frame_is_in_no_step(void **unused)
 {
     (void)unused;
-    const struct plx_steps *steps = plx_motion_steps(motion);
+    const struct plx_motion_steps *steps = plx_motion_steps(motion);
     do
         go(ahead);
     while (steps->added < 3);
-    const struct plx_steps before = *steps;
+    const struct plx_motion_steps before = *steps;
     const struct plx_pose newest = before.step[2].pose;
     plx_motion_distrust_disparities(motion);
     assert_true(steps->count == 2 && steps->added == 2);
@@ -167,7 +167,7 @@ static void what_is_in_force_is_not_corrected_twice(void **unused)
     (void)unused;
     way(&none);
     plain = info;
-    const struct plx_step_point uncorrected = plx_motion_steps(motion)->step[0].point[0];
+    const struct plx_motion_point uncorrected = plx_motion_steps(motion)->step[0].point[0];
     tear_down(NULL);
     assert_int_equal(set_up(NULL), 0);
     plx_motion_set_disparity_error(motion, &both, &both, &both);
@@ -175,7 +175,7 @@ static void what_is_in_force_is_not_corrected_twice(void **unused)
         go(ahead);
     assert_memory_equal(&info.pose, &plain.pose, sizeof info.pose);
     assert_memory_equal(&info.covariance, &plain.covariance, sizeof info.covariance);
-    const struct plx_step_point *point = &plx_motion_steps(motion)->step[0].point[0];
+    const struct plx_motion_point *point = &plx_motion_steps(motion)->step[0].point[0];
     for (int i = 0; i < 3; i++)
         assert_float_equal(point->was[i], uncorrected.was[i] - (i == 2 ? 0.5F : 0), 1e-4);
     assert_true(uncorrected.is[2] > 0);

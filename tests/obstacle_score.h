@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares lists of obstacles with the truth of the synthetic scene, over many frames. docs/obstacles.md defines the
+/* Compares lists of obstacles with the truth of the synthetic scene, over many frames. docs/obstacles-accuracy.md defines the
  * measures. */
 #ifndef PLX_TESTS_OBSTACLE_SCORE_H
 #define PLX_TESTS_OBSTACLE_SCORE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well published obstacles and ground agree with LiDAR: the measures of docs/obstacles.md, as counts that add up over
- * frames. */
+/* How well published obstacles and ground agree with LiDAR: the measures of docs/obstacles-accuracy.md, as counts that add up
+ * over frames. */
 #ifndef PLX_APP_EVALUATE_OBSTACLE_MEASURES_H
 #define PLX_APP_EVALUATE_OBSTACLE_MEASURES_H
 

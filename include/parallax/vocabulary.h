@@ -79,7 +79,7 @@
         "Height or tilt of the camera differ from the key mount. Is it loose? Measure it again.")                              \
     ROW(20, BLURRED, "blurred", "one eye blurred or dirty",                                                                    \
         "One eye sees less sharply than the other. Clean the lenses; is one out of focus?")                                    \
-    ROW(21, CORRECTIONS_OFF, "corrections_off", "corrections contradicted each other and are off", /* see calibration.md */    \
+    ROW(21, CORRECTIONS_OFF, "corrections_off", "corrections contradicted each other and are off", /* see drift.md */           \
         "Rows change with the robot's movement. Are the cameras triggered together, and firm? Then reload.")
 
 /* Why a frame cannot show obstacles: where a bit is set, an empty list does not mean that nothing stands there. Bit, name, word,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The obstacles of the synthetic scene, 300 noisy frames through the whole pipeline, compared with the truth as
- * docs/obstacles.md defines it. */
+ * docs/obstacles-accuracy.md defines it. */
 #include <stdlib.h>
 
 #include "core/base/clock.h"

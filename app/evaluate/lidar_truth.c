@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/base/random.h"
+#include "core/geometry/stereo.h"
 
 /* The road is fitted to the points of a corridor ahead of the car. */
 #define CORRIDOR_HALF_M 5.0
@@ -43,11 +44,12 @@ struct corridor {
 
 static bool position_of(const struct plx_calibration_info *c, double disparity, int u, int v, struct position *ret)
 {
-    const double shift = disparity - (c->cx - c->cx_right);
-    if (shift <= 0)
+    const double z = plx_depth_of_disparity(c, disparity - plx_disparity_shift(c));
+    double point[3];
+    if (!isfinite(z))
         return false;
-    const double z = c->fx * c->baseline_m / shift;
-    *ret = (struct position){(u - c->cx) / c->fx * z, (v - c->cy) / c->fy * z, z};
+    plx_point_of_pixel(c, u, v, z, point);
+    *ret = (struct position){point[0], point[1], point[2]};
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/geometry/matrix3.h"
+#include "core/geometry/stereo.h"
 
 #define ROW_TOLERANCE 1e-6 /* of numbers that must be the same in both projections, relative */
 
@@ -202,7 +203,7 @@ void plx_calibration_pinhole(int width, int height, const struct plx_calibration
     memcpy(made.rotation, identity, sizeof identity);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         double cx = eye == PLX_LEFT ? info->cx : info->cx_right;
-        double shift = eye == PLX_LEFT ? 0 : -info->fx * info->baseline_m;
+        double shift = eye == PLX_LEFT ? 0 : -plx_focal_baseline(info);
         double projection[12] = {info->fx, 0, cx, shift, 0, info->fy, info->cy, 0, 0, 0, 1, 0};
         made.camera[eye] = (struct plx_camera){width, height, info->fx, info->fy, cx, info->cy, PLX_DISTORTION_NONE, {0}};
         memcpy(made.rectification[eye], identity, sizeof identity);

@@ -42,7 +42,7 @@ static void add_point(const struct plx_fit_camera *camera, const struct plx_fit_
 
 void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3])
 {
-    const double z = camera->fx * camera->baseline_m / disparity;
+    const double z = camera->focal_baseline / disparity;
     ret_point[0] = (u - camera->cx) / camera->fx * z;
     ret_point[1] = (v - camera->cy) / camera->fy * z;
     ret_point[2] = z;

@@ -12,7 +12,7 @@
 #define POINTS 200
 #define DRAWS 200
 
-static const struct plx_fit_camera camera = {700, 700, 320, 240, 0.3};
+static const struct plx_fit_camera camera = {700, 700, 320, 240, 700 * 0.3};
 static struct plx_fit_point point[POINTS];
 static uint64_t state;
 
@@ -33,7 +33,7 @@ static void make_points(const struct plx_pose *truth, double flow, double dispar
         point[i] = (struct plx_fit_point){.disparity = d + disparity * random_normal(&state), .has_disparity = i % 8 != 0};
         plx_fit_unproject(&camera, u, v, point[i].disparity, point[i].at);
         assert_true(plx_fit_project(&camera, moved, point[i].seen));
-        point[i].seen[2] = camera.fx * camera.baseline_m / moved[2] + disparity * random_normal(&state);
+        point[i].seen[2] = camera.focal_baseline / moved[2] + disparity * random_normal(&state);
         for (int k = 0; k < 2; k++)
             point[i].seen[k] += i < outliers ? uniform(-40, 40) : flow * random_normal(&state);
     }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/calibrate/cholesky.h"
+#include "core/geometry/cholesky.h"
 #include "core/geometry/matrix3.h"
 
 #define STEP 1e-6 /* of numeric derivatives; rays and coefficients are about 1 */
@@ -183,12 +183,12 @@ bool plx_rig_reduce(const struct plx_rig_problem *problem, double damping,
         memcpy(l[p], block->pp, sizeof block->pp);
         for (int a = 0; a < PLX_RIG_POSE; a++)
             l[p][a * PLX_RIG_POSE + a] *= 1 + damping;
-        if (!plx_cholesky(l[p], PLX_RIG_POSE))
+        if (!plx_cholesky_decompose(l[p], PLX_RIG_POSE, 0, l[p]))
             return false;
         for (int a = 0; a < n; a++) {
             double row[PLX_RIG_POSE];
             memcpy(row, block->gp + a * PLX_RIG_POSE, sizeof row);
-            plx_cholesky_solve(l[p], PLX_RIG_POSE, row);
+            plx_cholesky_solve(l[p], PLX_RIG_POSE, row, row);
             for (int c = 0; c < PLX_RIG_POSE; c++)
                 b[a] -= row[c] * block->b[c];
             for (int c = 0; c <= a; c++)

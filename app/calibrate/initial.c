@@ -5,7 +5,7 @@
 
 #include <parallax/error.h>
 
-#include "app/calibrate/cholesky.h"
+#include "core/geometry/cholesky.h"
 #include "core/geometry/matrix3.h"
 
 #define UNKNOWNS 8
@@ -30,9 +30,9 @@ static int find_homography(const struct plx_board *board, const double (*corner)
                 b[i] += row[r][i] * value[r];
             }
     }
-    if (!plx_cholesky(a, UNKNOWNS))
+    if (!plx_cholesky_decompose(a, UNKNOWNS, 0, a))
         return PLX_ERR_FORMAT;
-    plx_cholesky_solve(a, UNKNOWNS, b);
+    plx_cholesky_solve(a, UNKNOWNS, b, b);
     memcpy(ret_h, b, sizeof b);
     ret_h[8] = 1;
     return 0;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/geometry/cholesky.h"
 #include "core/motion/fit.h"
-#include "core/motion/solve.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 
@@ -93,8 +93,8 @@ static void noise_and_outliers(void **unused)
             fit.inliers -= point[i].inlier;
         assert_true(fit.inliers >= POINTS * 6 / 10);
         error_of(&truth, &fit.pose, error);
-        assert_true(plx_solve_decompose(fit.covariance, lower));
-        plx_solve(lower, error, solved);
+        assert_true(plx_cholesky_decompose(fit.covariance, 6, PLX_CHOLESKY_ROUNDING, lower));
+        plx_cholesky_solve(lower, 6, error, solved);
         for (int i = 0; i < 6; i++)
             squared += error[i] * solved[i];
         sum += squared;
@@ -141,33 +141,6 @@ static void what_is_left_open(void **unused)
     for (int i = 0; i < POINTS; i++)
         point[i] = point[0];
     assert_false(plx_fit_motion(&camera, point, POINTS, &prior, &fit)); /* one place */
-}
-
-static void systems_are_solved(void **unused)
-{
-    (void)unused;
-    state = test_seed();
-    for (int draw = 0; draw < 100; draw++) {
-        double root[36], a[36], x[6], b[6] = {0}, lower[36];
-        for (int i = 0; i < 36; i++)
-            root[i] = random_normal(&state);
-        for (int i = 0; i < 36; i++) {
-            a[i] = i % 7 == 0 ? 0.1 : 0;
-            for (int k = 0; k < 6; k++)
-                a[i] += root[i / 6 * 6 + k] * root[i % 6 * 6 + k];
-        }
-        for (int i = 0; i < 6; i++)
-            x[i] = random_normal(&state);
-        for (int i = 0; i < 36; i++)
-            b[i / 6] += a[i] * x[i % 6];
-        assert_true(plx_solve_decompose(a, lower));
-        plx_solve(lower, b, b);
-        for (int i = 0; i < 6; i++)
-            assert_true(fabs(b[i] - x[i]) <= 1e-9);
-    }
-    const double zeros[36] = {0};
-    double lower[36];
-    assert_false(plx_solve_decompose(zeros, lower));
 }
 
 static void poses_come_back(void **unused)
@@ -298,7 +271,6 @@ int main(void)
         cmocka_unit_test(noise_and_outliers),
         cmocka_unit_test(same_points_same_bits),
         cmocka_unit_test(what_is_left_open),
-        cmocka_unit_test(systems_are_solved),
         cmocka_unit_test(poses_come_back),
         cmocka_unit_test(covariance_in_other_axes),
         cmocka_unit_test(shared_errors_move_the_pose_as_told),

@@ -13,8 +13,8 @@
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
 #include "core/base/clock.h"
+#include "core/geometry/cholesky.h"
 #include "core/motion/pose.h"
-#include "core/motion/solve.h"
 #include "drivers/files/file.h"
 
 #define CHI_SQUARE_95 12.592 /* 95 % quantile of the chi-square distribution with six degrees of freedom */
@@ -108,9 +108,9 @@ static bool is_covered(const struct plx_pose *difference, const double covarianc
         both[7 * i] += TRUTH_M * TRUTH_M;
         both[7 * (i + 3)] += truth_rad[i] * truth_rad[i];
     }
-    if (!plx_solve_decompose(both, lower))
+    if (!plx_cholesky_decompose(both, 6, PLX_CHOLESKY_ROUNDING, lower))
         return false;
-    plx_solve(lower, error, solved);
+    plx_cholesky_solve(lower, 6, error, solved);
     for (int i = 0; i < 6; i++)
         squared += error[i] * solved[i];
     return squared <= CHI_SQUARE_95;

@@ -6,6 +6,7 @@
 #include <parallax/error.h>
 
 #include "bridge/frame_parts.h"
+#include "core/geometry/matrix3.h"
 #include "core/geometry/stereo.h"
 
 #define RANGE_MAX_M 10.0
@@ -33,10 +34,10 @@ static struct horizontal {
     double azimuth, distance;
 } horizontal(const struct columns *columns, double x, double down)
 {
-    const double link[3] = {1, -x, -down}, *r = columns->link_from_scan;
-    const double forward = r[0] * link[0] + r[3] * link[1] + r[6] * link[2];
-    const double left = r[1] * link[0] + r[4] * link[1] + r[7] * link[2];
-    return (struct horizontal){atan2(left, forward), hypot(left, forward)};
+    const double link[3] = {1, -x, -down};
+    double scan[3]; /* forward, left, up */
+    plx_mat3_apply_transposed(columns->link_from_scan, link, scan);
+    return (struct horizontal){atan2(scan[1], scan[0]), hypot(scan[1], scan[0])};
 }
 
 /* DOWN of the point (X, DOWN, 1) that is level with the camera; up is r[2], r[5], r[8] in axes of parallax_link. */

@@ -99,7 +99,7 @@ int plx_rig_uncertainty(struct plx_rig_problem *problem, double (*l)[PLX_RIG_POS
 {
     const int n = problem->parameters;
     int found = 0;
-    const double *t = problem->rig.right_from_left.translation, baseline = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+    const double *t = problem->rig.right_from_left.translation, baseline = plx_vec3_length(t);
     double s[N * N], b[N], along[N] = {0};
     plx_rig_build(problem);
     if (!plx_rig_reduce(problem, 0, s, b, l) || !plx_cholesky_decompose(s, n, 0, s))

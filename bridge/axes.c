@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "bridge/frame_parts.h"
+#include "core/geometry/matrix3.h"
 
 #define LEAST_FORWARD 0.2 /* sine of the angle between the view and straight down */
 
@@ -20,7 +21,8 @@ void plx_link_from_scan(const struct plx_ground_info *ground, double ret_rotatio
         return;
     /* Forward along the ground: x of the link without its part along UP. */
     const double x[3] = {(1 - up[0] * up[0]) / forward, -up[0] * up[1] / forward, -up[0] * up[2] / forward};
-    const double y[3] = {up[1] * x[2] - up[2] * x[1], up[2] * x[0] - up[0] * x[2], up[0] * x[1] - up[1] * x[0]};
+    double y[3];
+    plx_vec3_cross(up, x, y);
     for (int i = 0; i < 3; i++) {
         ret_rotation[3 * i] = x[i];
         ret_rotation[3 * i + 1] = y[i];

@@ -6,6 +6,7 @@
 #include <parallax/error.h>
 
 #include "bridge/frame_parts.h"
+#include "core/geometry/stereo.h"
 
 #define STRIDE 2 /* of all points */
 
@@ -17,13 +18,13 @@ struct cloud {
 /* Adds the point at column X, row Y if its depth is known. */
 static void add(struct cloud *cloud, uint32_t x, uint32_t y, uint16_t disparity, uint8_t grey)
 {
-    const struct plx_calibration_info *c = &cloud->frame->calibration;
     const double z = plx_message_depth_of(cloud->frame, disparity);
+    double point[3];
     if (!isfinite(z))
         return;
-    *cloud->next++ = (float)((x - c->cx) / c->fx * z);
-    *cloud->next++ = (float)((y - c->cy) / c->fy * z);
-    *cloud->next++ = (float)z;
+    plx_point_of_pixel(&cloud->frame->calibration, x, y, z, point);
+    for (int i = 0; i < 3; i++)
+        *cloud->next++ = (float)point[i];
     *cloud->next++ = grey;
 }
 

@@ -8,6 +8,7 @@
 
 #include "bridge/frame_parts.h"
 #include "core/base/clock.h"
+#include "core/geometry/stereo.h"
 
 const struct plx_frame_names plx_frame_names = {{
     [PLX_FRAME_LINK] = "parallax_link",
@@ -39,10 +40,9 @@ const void *plx_message_row(const struct plx_frame *frame, enum plx_plane_id id,
 double plx_message_depth_of(const struct plx_frame *frame, uint16_t disparity)
 {
     const struct plx_calibration_info *c = &frame->calibration;
-    const double pixels = (double)disparity / PLX_DISPARITY_ONE + frame->min_disparity - (c->cx - c->cx_right);
     if (disparity == PLX_DISPARITY_INVALID)
         return (double)NAN;
-    return pixels > 0 ? c->fx * c->baseline_m / pixels : (double)INFINITY;
+    return plx_depth_of_disparity(c, plx_disparity_of_plane(c, frame->min_disparity, disparity));
 }
 
 /* The plane's rows one behind the other: in the frame itself, or copied. */
@@ -77,7 +77,7 @@ int plx_message_camera_info(const struct plx_frame_messages *messages, enum plx_
 {
     static const double no_distortion[5];
     const struct plx_calibration_info *c = &messages->frame->calibration;
-    const double cx = eye == PLX_LEFT ? c->cx : c->cx_right, shift = eye == PLX_LEFT ? 0 : -c->fx * c->baseline_m;
+    const double cx = eye == PLX_LEFT ? c->cx : c->cx_right, shift = eye == PLX_LEFT ? 0 : -plx_focal_baseline(c);
     if (messages->frame->health & PLX_HEALTH_NOT_CALIBRATED)
         return PLX_ERR_NOT_FOUND;
     *ret_info = (struct ros_camera_info){
@@ -111,7 +111,7 @@ int plx_message_disparity(const struct plx_frame_messages *messages, struct ros_
 {
     const struct plx_frame *frame = messages->frame;
     const struct plx_plane *plane = &frame->plane[PLX_PLANE_DISPARITY];
-    const float least = (float)(frame->min_disparity - (frame->calibration.cx - frame->calibration.cx_right));
+    const float least = (float)plx_disparity_of_plane(&frame->calibration, frame->min_disparity, 0);
     float *disparity = messages->scratch;
     if (plane->width == 0)
         return PLX_ERR_NOT_FOUND;

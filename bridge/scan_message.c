@@ -6,6 +6,8 @@
 #include <parallax/error.h>
 
 #include "bridge/frame_parts.h"
+#include "core/geometry/matrix3.h"
+#include "core/geometry/stereo.h"
 
 #define RANGE_MAX_M 10.0
 #define LEAST_UP 0.2 /* a camera that is turned further on its side has no horizon in its rows */
@@ -32,10 +34,10 @@ static struct horizontal {
     double azimuth, distance;
 } horizontal(const struct columns *columns, double x, double down)
 {
-    const double link[3] = {1, -x, -down}, *r = columns->link_from_scan;
-    const double forward = r[0] * link[0] + r[3] * link[1] + r[6] * link[2];
-    const double left = r[1] * link[0] + r[4] * link[1] + r[7] * link[2];
-    return (struct horizontal){atan2(left, forward), hypot(left, forward)};
+    const double link[3] = {1, -x, -down};
+    double scan[3]; /* forward, left, up */
+    plx_mat3_apply_transposed(columns->link_from_scan, link, scan);
+    return (struct horizontal){atan2(scan[1], scan[0]), hypot(scan[1], scan[0])};
 }
 
 /* DOWN of the point (X, DOWN, 1) that is level with the camera; up is r[2], r[5], r[8] in axes of parallax_link. */
@@ -48,7 +50,6 @@ static double horizon_at(const struct columns *columns, double x)
 /* The lower median of the disparities in row Y of COLUMN, 1/16 px above infinity; 0 if fewer than two are known. */
 static double disparity_in(const struct plx_frame *frame, uint32_t column, uint32_t y)
 {
-    const struct plx_calibration_info *c = &frame->calibration;
     const uint16_t *row = plx_message_row(frame, PLX_PLANE_DISPARITY, y);
     uint16_t sorted[PLX_COLUMN_WIDTH];
     int known = 0;
@@ -60,7 +61,7 @@ static double disparity_in(const struct plx_frame *frame, uint32_t column, uint3
             sorted[at] = sorted[at - 1];
         sorted[at] = row[x];
     }
-    return known < 2 ? 0 : sorted[(known - 1) / 2] + PLX_DISPARITY_ONE * (frame->min_disparity - (c->cx - c->cx_right));
+    return known < 2 ? 0 : sorted[(known - 1) / 2] - plx_plane_infinity(&frame->calibration, frame->min_disparity);
 }
 
 /* Where a thing is nearest, along the ground: at DISTANCE, in the direction (x, DOWN, 1) of the camera. */
@@ -74,7 +75,7 @@ static struct nearest nearest_of(const struct columns *columns, uint32_t column,
 {
     const struct plx_frame *frame = columns->frame;
     const struct plx_calibration_info *c = &frame->calibration;
-    const double depth = PLX_DISPARITY_ONE * c->fx * c->baseline_m, *r = columns->link_from_scan;
+    const double depth = plx_depth_scale_m(c), *r = columns->link_from_scan;
     const double most = stixel->near_disparity + PLX_DISPARITY_ONE * STEP_PX;
     struct nearest rows[NEAREST];
     int count = 0;
@@ -137,7 +138,7 @@ static void put_things(const struct columns *columns, uint32_t column, struct be
 {
     const struct plx_calibration_info *c = &columns->frame->calibration;
     const struct plx_scan *scan = &columns->scan[column];
-    const double depth = PLX_DISPARITY_ONE * c->fx * c->baseline_m; /* of disparity 1 */
+    const double depth = plx_depth_scale_m(c); /* of disparity 1 */
     const double x = (PLX_COLUMN_WIDTH * column - 0.5 - c->cx) / c->fx, width = PLX_COLUMN_WIDTH / c->fx;
     float range = free_range(scan, depth);
     double down = horizon_at(columns, x);
@@ -158,7 +159,7 @@ static void put_drop(const struct columns *columns, uint32_t column, struct beam
 {
     const struct plx_calibration_info *c = &columns->frame->calibration;
     const struct plx_scan *scan = &columns->scan[column];
-    const double depth = PLX_DISPARITY_ONE * c->fx * c->baseline_m, *r = columns->link_from_scan;
+    const double depth = plx_depth_scale_m(c), *r = columns->link_from_scan;
     const double x = (PLX_COLUMN_WIDTH * column - 0.5 - c->cx) / c->fx, width = PLX_COLUMN_WIDTH / c->fx;
     float range = free_range(scan, depth);
     double down = horizon_at(columns, x);
@@ -194,13 +195,13 @@ static int fill_scan(const struct plx_frame_messages *messages,
         beams.range[i] = NAN;
     for (uint32_t i = 0; i < count; i++)
         put_column(&columns, i, &beams);
-    const double nearest = frame->min_disparity + (double)frame->disparities - (c->cx - c->cx_right);
+    const double nearest = plx_disparity_of_plane(c, frame->min_disparity, PLX_DISPARITY_ONE * (double)frame->disparities);
     *ret_scan = (struct ros_laser_scan){
         .header = plx_message_header(messages, PLX_FRAME_SCAN),
         .angle_min = (float)beams.first,
         .angle_max = (float)last,
         .angle_increment = (float)beams.step,
-        .range_min = (float)(c->fx * c->baseline_m / nearest),
+        .range_min = (float)plx_depth_of_disparity(c, nearest),
         .range_max = (float)RANGE_MAX_M,
         .ranges = {.data = beams.range, .count = beams.count},
     };

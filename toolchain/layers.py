@@ -13,11 +13,11 @@ import sys
 LAYERS = {
     "core/base": "",
     "core/geometry": "core/base",
-    "core/ground": "core/base",
+    "core/ground": "core/base core/geometry/stereo.h",
     "core/motion": "core/base core/geometry",
     "core/drift": "core/base core/geometry core/motion",
-    "core/tracks": "core/base core/ground/predictions.h core/motion",
-    "core/map": "core/base core/motion",
+    "core/tracks": "core/base core/geometry core/ground/predictions.h core/motion",
+    "core/map": "core/base core/geometry/stereo.h core/motion",
     "core/verdict": "core/base core/motion core/map",  # the rectangle of the robot
     "core/pipeline": "core",
     "cpu": "core",

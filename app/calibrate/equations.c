@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/calibrate/cholesky.h"
+#include "core/geometry/cholesky.h"
 #include "core/geometry/matrix3.h"
 
 #define STEP 1e-6 /* of numeric derivatives; rays and coefficients are about 1 */
@@ -68,14 +68,7 @@ static void by_camera(const struct plx_camera *camera, int coefficients, const d
     }
 }
 
-/* RET = A x J: how J . (turn x A) changes with TURN. */
-static void by_turn(const double a[3], const double j[3], double ret[3])
-{
-    for (int i = 0; i < 3; i++)
-        ret[i] = a[(i + 1) % 3] * j[(i + 2) % 3] - a[(i + 2) % 3] * j[(i + 1) % 3];
-}
-
-/* Derivatives of one coordinate by all parameters and by the pose; J: by the point. */
+/* Derivatives of one coordinate by all parameters and by the pose; J: by the point, so that A x J is by a turn of A. */
 static void row_of(const struct plx_rig_problem *problem, enum plx_eye eye, const struct plx_rig_corner *corner,
                    const double camera[4 + 8], const double j[3], double ret_g[PLX_RIG_MAX_PARAMETERS],
                    double ret_p[PLX_RIG_POSE])
@@ -85,13 +78,11 @@ static void row_of(const struct plx_rig_problem *problem, enum plx_eye eye, cons
     memset(ret_g, 0, PLX_RIG_MAX_PARAMETERS * sizeof *ret_g);
     memcpy(ret_g + eye * own, camera, (size_t)own * sizeof *camera);
     if (eye == PLX_RIGHT) {
-        const double *r = problem->rig.right_from_left.rotation;
-        by_turn(corner->turned_again, j, ret_g + last);
+        plx_vec3_cross(corner->turned_again, j, ret_g + last);
         memcpy(ret_g + last + 3, j, 3 * sizeof *j);
-        for (int i = 0; i < 3; i++)
-            in_left[i] = r[i] * j[0] + r[3 + i] * j[1] + r[6 + i] * j[2];
+        plx_mat3_apply_transposed(problem->rig.right_from_left.rotation, j, in_left);
     }
-    by_turn(corner->turned, in_left, ret_p);
+    plx_vec3_cross(corner->turned, in_left, ret_p);
     memcpy(ret_p + 3, in_left, sizeof in_left);
 }
 
@@ -183,12 +174,12 @@ bool plx_rig_reduce(const struct plx_rig_problem *problem, double damping,
         memcpy(l[p], block->pp, sizeof block->pp);
         for (int a = 0; a < PLX_RIG_POSE; a++)
             l[p][a * PLX_RIG_POSE + a] *= 1 + damping;
-        if (!plx_cholesky(l[p], PLX_RIG_POSE))
+        if (!plx_cholesky_decompose(l[p], PLX_RIG_POSE, 0, l[p]))
             return false;
         for (int a = 0; a < n; a++) {
             double row[PLX_RIG_POSE];
             memcpy(row, block->gp + a * PLX_RIG_POSE, sizeof row);
-            plx_cholesky_solve(l[p], PLX_RIG_POSE, row);
+            plx_cholesky_solve(l[p], PLX_RIG_POSE, row, row);
             for (int c = 0; c < PLX_RIG_POSE; c++)
                 b[a] -= row[c] * block->b[c];
             for (int c = 0; c <= a; c++)

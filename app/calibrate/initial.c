@@ -5,7 +5,7 @@
 
 #include <parallax/error.h>
 
-#include "app/calibrate/cholesky.h"
+#include "core/geometry/cholesky.h"
 #include "core/geometry/matrix3.h"
 
 #define UNKNOWNS 8
@@ -30,9 +30,9 @@ static int find_homography(const struct plx_board *board, const double (*corner)
                 b[i] += row[r][i] * value[r];
             }
     }
-    if (!plx_cholesky(a, UNKNOWNS))
+    if (!plx_cholesky_decompose(a, UNKNOWNS, 0, a))
         return PLX_ERR_FORMAT;
-    plx_cholesky_solve(a, UNKNOWNS, b);
+    plx_cholesky_solve(a, UNKNOWNS, b, b);
     memcpy(ret_h, b, sizeof b);
     ret_h[8] = 1;
     return 0;
@@ -74,28 +74,23 @@ int plx_initial_camera(const struct plx_board *board, const struct plx_board_pai
 int plx_initial_pose(const struct plx_board *board, const struct plx_board_pair *pair, enum plx_eye eye,
                      const struct plx_camera *camera, struct plx_pose *ret_pose)
 {
-    double h[9], column[3][3], rotation[9];
+    double h[9], column[9], rotation[9]; /* COLUMN: columns of the pose, one after another */
     const double focal = camera->fx / camera->width;
     if (find_homography(board, pair->corner[eye], camera->width, camera->height, h) < 0)
         return PLX_ERR_FORMAT;
     for (int j = 0; j < 3; j++) {
-        column[j][0] = h[j] / focal;
-        column[j][1] = h[3 + j] / focal;
-        column[j][2] = h[6 + j];
+        column[3 * j] = h[j] / focal;
+        column[3 * j + 1] = h[3 + j] / focal;
+        column[3 * j + 2] = h[6 + j];
     }
-    const double lengths = sqrt(column[0][0] * column[0][0] + column[0][1] * column[0][1] + column[0][2] * column[0][2]) +
-                           sqrt(column[1][0] * column[1][0] + column[1][1] * column[1][1] + column[1][2] * column[1][2]);
-    const double scale = (column[2][2] > 0 ? 2 : -2) / lengths; /* the board is in front of the camera */
+    const double lengths = plx_vec3_length(column) + plx_vec3_length(column + 3);
+    const double scale = (column[8] > 0 ? 2 : -2) / lengths; /* the board is in front of the camera */
+    for (int i = 0; i < 9; i++)
+        column[i] *= scale;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            column[j][i] *= scale;
-    for (int i = 0; i < 3; i++) {
-        const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-        rotation[3 * i] = column[0][i];
-        rotation[3 * i + 1] = column[1][i];
-        rotation[3 * i + 2] = column[0][i1] * column[1][i2] - column[0][i2] * column[1][i1];
-        ret_pose->translation[i] = column[2][i] * board->square_m;
-    }
+        ret_pose->translation[i] = column[6 + i] * board->square_m;
+    plx_vec3_cross(column, column + 3, column + 6);
+    plx_mat3_transpose(column, rotation);
     plx_mat3_orthonormalize(rotation, ret_pose->rotation);
     return 0;
 }

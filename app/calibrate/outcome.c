@@ -106,7 +106,7 @@ static int fit_and_check(const struct plx_boards *boards, struct plx_outcome *ou
     if (result != 0)
         return result;
     const double *t = outcome->fit.rig.right_from_left.translation;
-    outcome->baseline_m = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+    outcome->baseline_m = plx_vec3_length(t);
     outcome->rows = plx_row_error(&boards->board, boards->pair, boards->count, &rectified);
     outcome->held_out = -1;
     find_worst(pair_rms, boards->count, outcome);

@@ -7,10 +7,10 @@
 #include <parallax/error.h>
 
 #include "app/calibrate/ascending.h"
-#include "app/calibrate/cholesky.h"
 #include "app/calibrate/equations.h"
 #include "app/calibrate/initial.h"
 #include "app/calibrate/uncertainty.h"
+#include "core/geometry/cholesky.h"
 #include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
 
@@ -59,9 +59,9 @@ static bool take_step(const struct plx_rig_problem *problem, double damping, str
 {
     double s[PLX_RIG_MAX_PARAMETERS * PLX_RIG_MAX_PARAMETERS], b[PLX_RIG_MAX_PARAMETERS];
     const int n = problem->parameters;
-    if (!plx_rig_reduce(problem, damping, s, b, l) || !plx_cholesky(s, n))
+    if (!plx_rig_reduce(problem, damping, s, b, l) || !plx_cholesky_decompose(s, n, 0, s))
         return false;
-    plx_cholesky_solve(s, n, b);
+    plx_cholesky_solve(s, n, b, b);
     for (int p = 0; p < problem->pairs; p++) {
         double step[PLX_RIG_POSE];
         for (int c = 0; c < PLX_RIG_POSE; c++) {
@@ -69,7 +69,7 @@ static bool take_step(const struct plx_rig_problem *problem, double damping, str
             for (int a = 0; a < n; a++)
                 step[c] -= problem->block[p].gp[a * PLX_RIG_POSE + c] * b[a];
         }
-        plx_cholesky_solve(l[p], PLX_RIG_POSE, step);
+        plx_cholesky_solve(l[p], PLX_RIG_POSE, step, step);
         move_pose(&poses[p], step);
     }
     move_rig(rig, problem->coefficients, b);

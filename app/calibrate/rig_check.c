@@ -7,6 +7,8 @@
 
 #include <parallax/error.h>
 
+#include "core/geometry/matrix3.h"
+
 #define LEAST_MOVE 0.01 /* of the picture's width */
 
 /* True if no corner that both pairs show in the left eye lies at another place. */
@@ -44,8 +46,9 @@ int plx_rig_check_moves(const struct plx_board *board, const struct plx_board_pa
 static int fail_upside_down(const struct plx_rig *rig, struct plx_error_message *message)
 {
     /* Seen from an upright left camera the right one stands to the right; from a left one that is upside down, to the left. */
-    const double *r = rig->right_from_left.rotation, *t = rig->right_from_left.translation;
-    const bool is_right = -(r[0] * t[0] + r[3] * t[1] + r[6] * t[2]) > 0;
+    double back[3]; /* the left camera, seen from the right one, in axes of the left one */
+    plx_mat3_apply_transposed(rig->right_from_left.rotation, rig->right_from_left.translation, back);
+    const bool is_right = back[0] < 0;
     const char *one = is_right ? "right" : "left", *other = is_right ? "left" : "right";
     return plx_fail(
         message, PLX_ERR_FORMAT,
@@ -96,7 +99,7 @@ int plx_rig_check_fit(const struct plx_board *board, const struct plx_board_pair
     static const char advice[] =
         "was the board hardly tilted? Record more pairs, with the board tilted up to 45 degrees to all "
         "sides and in all parts of both pictures";
-    const double *t = fit->rig.right_from_left.translation, baseline = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+    const double *t = fit->rig.right_from_left.translation, baseline = plx_vec3_length(t);
     const int own = (fit->parameters - 6) / PLX_EYES;
     if (!(fit->rms_px <= PLX_RIG_MOST_RMS_PX))
         return fail_rms(board, pair, pairs, options, fit->rms_px, message);

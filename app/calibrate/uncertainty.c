@@ -6,7 +6,7 @@
 
 #include <parallax/error.h>
 
-#include "app/calibrate/cholesky.h"
+#include "core/geometry/cholesky.h"
 #include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
 
@@ -75,7 +75,7 @@ static double sigma_of(const double *s, int n, double variance, const double v[N
 {
     double solved[N], sum = 0;
     memcpy(solved, v, sizeof solved);
-    plx_cholesky_solve(s, n, solved);
+    plx_cholesky_solve(s, n, solved, solved);
     for (int a = 0; a < n; a++)
         sum += v[a] * solved[a];
     return sqrt(sum * variance);
@@ -99,10 +99,10 @@ int plx_rig_uncertainty(struct plx_rig_problem *problem, double (*l)[PLX_RIG_POS
 {
     const int n = problem->parameters;
     int found = 0;
-    const double *t = problem->rig.right_from_left.translation, baseline = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+    const double *t = problem->rig.right_from_left.translation, baseline = plx_vec3_length(t);
     double s[N * N], b[N], along[N] = {0};
     plx_rig_build(problem);
-    if (!plx_rig_reduce(problem, 0, s, b, l) || !plx_cholesky(s, n))
+    if (!plx_rig_reduce(problem, 0, s, b, l) || !plx_cholesky_decompose(s, n, 0, s))
         return plx_fail(
             message, PLX_ERR_FORMAT,
             "the boards do not determine the cameras; tilt the board more, and move it to all parts of both pictures");

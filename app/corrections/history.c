@@ -9,6 +9,7 @@
 
 #include "core/base/checksum.h"
 #include "core/drift/offset.h"
+#include "core/geometry/stereo.h"
 
 void plx_corrections_begin(const struct plx_stereo_calibration *calibration, const char *cameras,
                            struct plx_correction_history *ret_history)
@@ -31,7 +32,7 @@ void plx_corrections_begin(const struct plx_stereo_calibration *calibration, con
     snprintf(ret_history->base, sizeof ret_history->base, "%016" PRIx64, hash);
     snprintf(ret_history->cameras, sizeof ret_history->cameras, "%s", cameras);
     plx_calibration_info(calibration, &info);
-    ret_history->focal_baseline = info.fx * info.baseline_m;
+    ret_history->focal_baseline = plx_focal_baseline(&info);
     ret_history->side = plx_side_square(&info, calibration->rectified_width);
 }
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "core/geometry/stereo.h"
+
 static const struct plx_scan *scan_at(const struct plx_frame *frame, int x)
 {
     const struct plx_plane *plane = &frame->plane[PLX_PLANE_SCAN];
@@ -12,7 +14,7 @@ static const struct plx_scan *scan_at(const struct plx_frame *frame, int x)
 
 static float depth_of(const struct plx_frame *frame, int disparity)
 {
-    return (float)(PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m / disparity);
+    return (float)(plx_depth_scale_m(&frame->calibration) / disparity);
 }
 
 bool plx_has_columns(const struct plx_frame *frame)

@@ -8,6 +8,8 @@
 #include <parallax/error.h>
 
 #include "core/base/random.h"
+#include "core/geometry/matrix3.h"
+#include "core/geometry/stereo.h"
 
 /* The road is fitted to the points of a corridor ahead of the car. */
 #define CORRIDOR_HALF_M 5.0
@@ -43,11 +45,12 @@ struct corridor {
 
 static bool position_of(const struct plx_calibration_info *c, double disparity, int u, int v, struct position *ret)
 {
-    const double shift = disparity - (c->cx - c->cx_right);
-    if (shift <= 0)
+    const double z = plx_depth_of_disparity(c, disparity - plx_disparity_shift(c));
+    double point[3];
+    if (!isfinite(z))
         return false;
-    const double z = c->fx * c->baseline_m / shift;
-    *ret = (struct position){(u - c->cx) / c->fx * z, (v - c->cy) / c->fy * z, z};
+    plx_point_of_pixel(c, u, v, z, point);
+    *ret = (struct position){point[0], point[1], point[2]};
     return true;
 }
 
@@ -97,7 +100,8 @@ static double above_road(const struct plx_lidar_truth *road, const struct positi
 
 static double det3(const double a[3], const double b[3], const double c[3])
 {
-    return a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    const double m[9] = {a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]};
+    return plx_mat3_determinant(m);
 }
 
 /* Solves the symmetric system with columns M and right side Y by Cramer's rule; false if it is singular. */

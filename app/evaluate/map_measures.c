@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "core/geometry/stereo.h"
 #include "core/motion/pose.h"
 
 #define SIDE PLX_MAP_CELLS
@@ -56,10 +57,10 @@ static void collect(const struct plx_frame *frame, const struct plx_lidar_truth 
     for (int i = 0; i < truth->width * truth->height; i++) {
         const struct plx_lidar_point *point = &truth->point[i];
         const double z = (double)point->depth_m;
-        if (z <= 0 || i % truth->width < lens->fx * lens->baseline_m / z) /* of both eyes, only one sees it */
+        if (z <= 0 || i % truth->width < plx_disparity_of_depth(lens, z)) /* of both eyes, only one sees it */
             continue;
-        const double camera[3] = {(i % truth->width - lens->cx) / lens->fx * z, (i / truth->width - lens->cy) / lens->fy * z,
-                                  z};
+        double camera[3];
+        plx_point_of_pixel(lens, i % truth->width, i / truth->width, z, camera);
         const int index = index_of(frame, camera);
         if (index < 0)
             continue;

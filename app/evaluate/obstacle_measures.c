@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "app/evaluate/column_lookup.h"
+#include "core/geometry/stereo.h"
 
 #define BEARING_COLUMNS 8  /* width of a bearing */
 #define BEARING_POINTS 6   /* fewer points in a bearing are no obstacle */
@@ -26,7 +27,6 @@ struct judge {
     const struct plx_frame *frame;
     const struct plx_lidar_truth *truth;
     const struct plx_obstacle *by_label[PLX_MAX_OBSTACLES + 1]; /* NULL: not published */
-    double focal_base, shift;                                   /* depth = focal_base / (disparity - shift) */
     int *pending;                                               /* scratch of flood, [width * height] */
 };
 
@@ -43,7 +43,8 @@ static bool fits(double disparity, double lidar)
 
 static double disparity_at(const struct judge *j, double depth)
 {
-    return j->focal_base / depth + j->shift;
+    const struct plx_calibration_info *c = &j->frame->calibration;
+    return plx_disparity_of_depth(c, depth) + plx_disparity_shift(c);
 }
 
 /* The published obstacle at a pixel, NULL if there is none. */
@@ -51,6 +52,12 @@ static const struct plx_obstacle *labelled(const struct judge *j, int x, int y)
 {
     const uint16_t label = ((const uint16_t *)plane_row(j->frame, PLX_PLANE_LABELS, y))[x];
     return label > 0 && label <= PLX_MAX_OBSTACLES ? j->by_label[label] : NULL;
+}
+
+/* Disparity between columns, px, of a record's DISPARITY. */
+static double record_disparity(const struct judge *j, uint16_t disparity)
+{
+    return disparity / (double)PLX_DISPARITY_ONE + plx_disparity_shift(&j->frame->calibration);
 }
 
 /* Disparity that the labels claim at a pixel, NAN if none. */
@@ -85,7 +92,7 @@ static bool stixel_fits(const struct judge *j, int x, int y, double lidar)
 {
     const struct plx_stixel *stixel = plx_stixels_at(j->frame, x);
     for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
-        if (y >= stixel[i].y0 && y <= stixel[i].y1 && fits(stixel[i].disparity / (double)PLX_DISPARITY_ONE + j->shift, lidar))
+        if (y >= stixel[i].y0 && y <= stixel[i].y1 && fits(record_disparity(j, stixel[i].disparity), lidar))
             return true;
     return false;
 }
@@ -159,6 +166,7 @@ static float true_nearest(const struct judge *j, int x0, struct sample *sample)
 /* The smallest median depth of the labels in this bearing, INFINITY without one. */
 static float label_nearest(const struct judge *j, int x0, struct sample *sample)
 {
+    const struct plx_calibration_info *c = &j->frame->calibration;
     float least = INFINITY;
     for (uint32_t i = 0; i < j->frame->obstacle_count; i++) {
         const struct plx_obstacle *o = &j->frame->obstacle[i];
@@ -168,8 +176,9 @@ static float label_nearest(const struct judge *j, int x0, struct sample *sample)
         for (int y = o->y; o->label != 0 && y < o->y + o->height; y++)
             for (int x = begin; x < end; x++) {
                 const double d = labelled(j, x, y) == o ? label_disparity(j, x, y) : NAN;
-                if (d > j->shift)
-                    sample[count++] = (struct sample){.depth = (float)(j->focal_base / (d - j->shift))};
+                const double above = d - plx_disparity_shift(c);
+                if (above > 0)
+                    sample[count++] = (struct sample){.depth = (float)plx_depth_of_disparity(c, above)};
             }
         qsort(sample, (size_t)count, sizeof *sample, by_depth);
         if (count >= BEARING_POINTS)
@@ -197,7 +206,7 @@ static float outline_nearest(const struct judge *j, int x0)
         const uint16_t here = o->label != 0 ? plx_outline_nearest(o, x0, BEARING_COLUMNS) : 0;
         nearest = here > nearest ? here : nearest;
     }
-    return nearest > 0 ? (float)(j->focal_base * PLX_DISPARITY_ONE / nearest) : INFINITY;
+    return nearest > 0 ? (float)(plx_depth_scale_m(&j->frame->calibration) / nearest) : INFINITY;
 }
 
 /* LiDAR shows clear ground in this bearing near the depth CLAIMED, so nothing stands there. */
@@ -356,8 +365,7 @@ int plx_obstacle_measures_add(const struct plx_frame *frame, const struct plx_li
     if (!has_plane(frame, PLX_PLANE_LABELS, truth) || !has_plane(frame, PLX_PLANE_DENSE, truth) ||
         frame->width != (uint32_t)truth->width || !plx_has_columns(frame))
         return PLX_ERR_ARG;
-    const struct plx_calibration_info *c = &frame->calibration;
-    struct judge j = {.frame = frame, .truth = truth, .focal_base = c->fx * c->baseline_m, .shift = c->cx - c->cx_right};
+    struct judge j = {.frame = frame, .truth = truth};
     const size_t pixels = (size_t)truth->width * (size_t)truth->height;
     struct sample *sample = malloc(pixels * sizeof *sample);
     uint8_t *class = malloc(pixels);

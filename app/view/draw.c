@@ -10,6 +10,7 @@
 #include <parallax/error.h>
 
 #include "app/view/frame_text.h"
+#include "core/geometry/stereo.h"
 
 #define GLYPH_WIDTH 5
 #define GLYPH_HEIGHT 7
@@ -163,8 +164,7 @@ static struct plx_rgb disparity_colour(const struct scale *scale, double value)
 /* Disparity of the distance METRES, in units of the plane. */
 static double disparity_at(const struct plx_frame *frame, double metres)
 {
-    const struct plx_calibration_info *c = &frame->calibration;
-    return PLX_DISPARITY_ONE * (c->fx * c->baseline_m / metres + c->cx - c->cx_right - frame->min_disparity);
+    return plx_plane_of_depth(&frame->calibration, frame->min_disparity, metres);
 }
 
 /* The bar from near, above, to far, and the round distances beside it that have room. */
@@ -282,7 +282,7 @@ static int64_t foot_row(const struct plx_frame *frame, const struct plx_obstacle
 static void draw_foot(struct plx_rgb_image *drawing, const struct plx_frame *frame, const struct plx_obstacle *obstacle,
                       int thickness)
 {
-    const double one_metre = PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m; /* its disparity */
+    const double one_metre = plx_depth_scale_m(&frame->calibration); /* its disparity */
     for (int x = 0; x < drawing->width; x++) {
         const uint16_t nearest = plx_outline_nearest(obstacle, x, 1);
         if (nearest > 0)
@@ -326,8 +326,7 @@ static double ground_distance(const struct plx_frame *frame, int x, int y)
 static void draw_column(struct plx_rgb_image *drawing, const struct plx_frame *frame, int x, const struct plx_scan *scan,
                         const struct plx_stixel *stixels)
 {
-    const struct plx_calibration_info *c = &frame->calibration;
-    const double one_metre = PLX_DISPARITY_ONE * c->fx * c->baseline_m; /* its disparity */
+    const double one_metre = plx_depth_scale_m(&frame->calibration); /* its disparity */
 
     for (int y = 0; y < drawing->height; y++) {
         struct plx_rgb *pixel = drawing->pixel + (size_t)y * (size_t)drawing->width + x;

@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/drift/offset.h"
+#include "core/geometry/stereo.h"
 #include "core/motion/pose.h"
 
 #define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
@@ -34,8 +35,7 @@ static int describe_motion(const struct plx_obstacle *obstacle, char *text, size
  * point along the normal is the camera's height. */
 static double along_ground(const struct plx_frame *frame, uint16_t disparity)
 {
-    const struct plx_calibration_info *c = &frame->calibration;
-    const double z = PLX_DISPARITY_ONE * c->fx * c->baseline_m / disparity, down = (double)frame->ground.normal[2];
+    const double z = plx_depth_scale_m(&frame->calibration) / disparity, down = (double)frame->ground.normal[2];
     const double level = sqrt(fmax(1 - down * down, 0));
     return level > LEAST_LEVEL ? (z - down * (double)frame->ground.camera_height_m) / level : z;
 }

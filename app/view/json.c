@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/base/text.h"
+#include "core/geometry/stereo.h"
 
 cJSON *plx_json_number(double number, int digits)
 {
@@ -65,7 +66,7 @@ cJSON *plx_json_obstacles(const struct plx_frame *frame, bool metric)
     const struct plx_obstacle *sorted[PLX_MAX_OBSTACLES];
     if (frame->blind) /* an empty list would mean that the way is free */
         return cJSON_CreateNull();
-    const double depth_scale = PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m;
+    const double depth_scale = plx_depth_scale_m(&frame->calibration);
     int count = plx_obstacles_by_distance(frame, sorted);
     cJSON *array = cJSON_CreateArray();
     for (int i = 0; i < count; i++)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "app/view/export.h"
+#include "core/geometry/stereo.h"
 
 #define VALUES (256 * PLX_DISPARITY_ONE) /* that a disparity can have */
 
@@ -49,8 +50,8 @@ void plx_y4m_depth(const struct plx_view *view, uint16_t *ret_pixels)
     uint16_t value[VALUES];
 
     for (int i = 0; i < VALUES; i++) {
-        const double disparity = (double)i / PLX_DISPARITY_ONE + view->min_disparity - (c->cx - c->cx_right);
-        const double depth_mm = round(1000 * c->fx * c->baseline_m / disparity);
+        const double disparity = plx_disparity_of_plane(c, view->min_disparity, i);
+        const double depth_mm = round(plx_depth_scale_mm(c) / (PLX_DISPARITY_ONE * disparity));
         value[i] = depth_mm > 0 && depth_mm <= UINT16_MAX ? (uint16_t)depth_mm : 0;
     }
     look_up(view, value, ret_pixels);

@@ -2,13 +2,13 @@
 /* A Kalibr camchain: cam0 is the left camera, cam1 the right one. T_cn_cnm1 takes points from the left camera to the right one;
  * where it is missing, both cameras have T_cam_imu (from the IMU) or T_imu_cam (to the IMU, OpenVINS). EuRoC's recordings have
  * a sensor.yaml for each camera with the same fields, and T_BS, which takes points from the camera to the body. */
-#include <math.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
 #include "config/calibration/reader.h"
 #include "config/text.h"
+#include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
 
 bool plx_is_kalibr(const struct plx_yaml_node *root)
@@ -112,7 +112,7 @@ static void set_pose(struct plx_reader *reader, const struct plx_yaml_node *node
     if (!(t[0] < 0))
         plx_reader_fail(reader, node, PLX_ERR_RANGE,
                         "cam1 is at x = %g of cam0; expected cam1 to the right, above 0; are left and right swapped?", -t[0]);
-    plx_check_baseline(reader, node, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+    plx_check_baseline(reader, node, plx_vec3_length(t));
     memcpy(calibration->rotation, pose->rotation, sizeof pose->rotation);
     memcpy(calibration->translation, pose->translation, sizeof pose->translation);
 }

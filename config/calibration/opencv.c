@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCV FileStorage YAML, as OpenCV's stereo_calib.cpp and the many programs derived from it write it: one file, or one for
  * the cameras and one for their pose. ORB-SLAM2 has the same matrices under names of its own. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
 #include "config/calibration/reader.h"
+#include "core/geometry/matrix3.h"
 
 #define NAMES 5
 
@@ -115,7 +115,7 @@ static void check_baseline(struct plx_reader *reader, const struct plx_yaml_node
 {
     const double *t = calibration->translation, *right = calibration->projection[PLX_RIGHT];
     if (!calibration->rectified) {
-        plx_check_baseline(reader, pose, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+        plx_check_baseline(reader, pose, plx_vec3_length(t));
         return;
     }
     const double baseline = (calibration->projection[PLX_LEFT][3] - right[3]) / right[0];

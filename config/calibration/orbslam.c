@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The settings of ORB-SLAM3 for a stereo camera: Camera1 is the left camera, Camera2 the right one, and Stereo.T_c1_c2 takes
  * points from the right camera to the left one. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 
 #include "config/calibration/reader.h"
 #include "config/text.h"
+#include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
 
 #define KINDS 2
@@ -85,7 +85,7 @@ static void read_pose(struct plx_reader *reader, struct plx_stereo_calibration *
             "Camera2 is at x = %g of Camera1; expected Camera2 to the right, above 0; are left and right swapped, or "
             "is the matrix the inverse?",
             t[0]);
-    plx_check_baseline(reader, node, sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]));
+    plx_check_baseline(reader, node, plx_vec3_length(t));
     plx_pose_invert(&left_from_right, &right_from_left);
     memcpy(calibration->rotation, right_from_left.rotation, sizeof right_from_left.rotation);
     memcpy(calibration->translation, right_from_left.translation, sizeof right_from_left.translation);

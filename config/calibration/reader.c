@@ -9,6 +9,7 @@
 #include <parallax/error.h>
 
 #include "config/text.h"
+#include "core/geometry/matrix3.h"
 
 static const char *name_of(const struct plx_yaml_node *node)
 {
@@ -156,21 +157,10 @@ void plx_read_camera_matrix(struct plx_reader *reader, const struct plx_yaml_nod
 
 void plx_check_rotation(struct plx_reader *reader, const struct plx_yaml_node *node, const double rotation[9])
 {
-    const double *r = rotation;
-    double worst = 0;
-    if (reader->error < 0)
-        return;
-    for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) {
-            double dot = r[3 * i] * r[3 * j] + r[3 * i + 1] * r[3 * j + 1] + r[3 * i + 2] * r[3 * j + 2];
-            worst = fmax(worst, fabs(dot - (i == j)));
-        }
-    double determinant =
-        r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
-    if (!(worst <= PLX_ROTATION_TOLERANCE) || !(determinant > 0))
+    if (reader->error == 0 && !plx_mat3_is_rotation(rotation, PLX_ROTATION_TOLERANCE))
         plx_reader_fail(reader, node, PLX_ERR_RANGE,
                         "%s is no rotation (rows off by %.2g, determinant %.2g); expected orthonormal rows", name_of(node),
-                        worst, determinant);
+                        plx_mat3_rotation_error(rotation), plx_mat3_determinant(rotation));
 }
 
 void plx_read_rotation(struct plx_reader *reader, const struct plx_yaml_node *node, double ret_rotation[9])

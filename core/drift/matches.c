@@ -5,6 +5,7 @@
 
 #include "core/base/random.h"
 #include "core/geometry/calibration.h"
+#include "core/geometry/stereo.h"
 #include "core/motion/corners.h"
 #include "core/motion/flow.h"
 
@@ -142,7 +143,7 @@ static bool follow(const struct pair *pair, const double point[2], double dispar
     ret->x = (float)((u - c->cx_right) / c->fx);
     ret->y = (float)((centre[1] - c->cy) / c->fy);
     ret->rows = (float)(off + there[1] - middle);
-    ret->z_m = (float)(c->fx * c->baseline_m / (disparity - (c->cx - c->cx_right)));
+    ret->z_m = (float)(plx_focal_baseline(c) / (disparity - plx_disparity_shift(c))); /* below 0: a disparity beyond infinity */
     return true;
 }
 

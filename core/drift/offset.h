@@ -5,6 +5,8 @@
 
 #include <parallax/frame.h>
 
+#include "core/geometry/stereo.h"
+
 /* x^2 of the side of the right picture that is farther from its principal point, in focal lengths. */
 static inline double plx_side_square(const struct plx_calibration_info *calibration, double width)
 {
@@ -16,7 +18,7 @@ static inline double plx_side_square(const struct plx_calibration_info *calibrat
 /* By how many percent a distance that comes out as METRES is too long if all disparities are OFFSET px too small. */
 static inline double plx_offset_percent(const struct plx_calibration_info *calibration, double offset, double metres)
 {
-    return 100 * offset * metres / (calibration->fx * calibration->baseline_m);
+    return 100 * offset * metres / plx_focal_baseline(calibration);
 }
 
 #endif

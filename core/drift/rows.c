@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/geometry/calibration.h"
-#include "core/motion/solve.h"
+#include "core/geometry/cholesky.h"
 
 #define LEAST_OF_PART 24
 #define STEPS 4          /* of reweighting, from the last estimate on, */
@@ -15,7 +15,6 @@
 #define LEAST_SCALE 0.02 /* px */
 #define INFLATION 1.0    /* of the covariance: matches of one surface share errors */
 #define SHARED_PX 0.006  /* standard deviation of what all matches may share */
-#define SIZE PLX_SOLVE_SIZE
 
 enum { PITCH, ROLL, BEND, SCALE, NUMBERS = PLX_CORRECTION_ROW_NUMBERS }; /* as plx_correction_row_numbers */
 
@@ -134,9 +133,9 @@ double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part
     return median(left, count);
 }
 
-/* Sums over matches, as lower triangles of systems of SIZE whose last unknowns are unused. */
+/* Sums over matches, as lower triangles. */
 struct sums {
-    double a[SIZE * SIZE], slope[SIZE * SIZE], spread[SIZE * SIZE], b[SIZE];
+    double a[NUMBERS * NUMBERS], slope[NUMBERS * NUMBERS], spread[NUMBERS * NUMBERS], b[NUMBERS];
     int count;
 };
 
@@ -157,15 +156,13 @@ static void add_up(const struct plx_row_drift *drift, enum plx_row_part part, co
         for (int k = 0; k < NUMBERS; k++) {
             ret->b[k] += w * left * along[k];
             for (int l = 0; l <= k; l++) {
-                ret->a[SIZE * k + l] += w * along[k] * along[l];
-                ret->slope[SIZE * k + l] += slope * along[k] * along[l];
-                ret->spread[SIZE * k + l] += w * w * left * left * along[k] * along[l];
+                ret->a[NUMBERS * k + l] += w * along[k] * along[l];
+                ret->slope[NUMBERS * k + l] += slope * along[k] * along[l];
+                ret->spread[NUMBERS * k + l] += w * w * left * left * along[k] * along[l];
             }
         }
         ret->count++;
     }
-    for (int k = NUMBERS; k < SIZE; k++)
-        ret->a[SIZE * k + k] = ret->slope[SIZE * k + k] = 1;
 }
 
 /* Standard deviations of the numbers (Huber's sandwich, 1967), and of an error that all matches share, as it looks in each
@@ -173,16 +170,16 @@ static void add_up(const struct plx_row_drift *drift, enum plx_row_part part, co
 static bool find_deviations(const struct plx_row_drift *drift, const struct sums *sums, double ret[NUMBERS])
 {
     static const double edge[NUMBERS] = {1, 0.5, 0.2, 0.4};
-    double lower[SIZE * SIZE];
-    if (!plx_solve_decompose(sums->slope, lower))
+    double lower[NUMBERS * NUMBERS];
+    if (!plx_cholesky_decompose(sums->slope, NUMBERS, PLX_CHOLESKY_ROUNDING, lower))
         return false;
     for (int k = 0; k < NUMBERS; k++) {
-        double unit[SIZE] = {0}, row[SIZE], square = 0;
+        double unit[NUMBERS] = {0}, row[NUMBERS], square = 0;
         unit[k] = 1;
-        plx_solve(lower, unit, row); /* of the inverse */
+        plx_cholesky_solve(lower, NUMBERS, unit, row); /* of the inverse */
         for (int i = 0; i < NUMBERS; i++)
             for (int l = 0; l < NUMBERS; l++)
-                square += row[i] * row[l] * sums->spread[l <= i ? SIZE * i + l : SIZE * l + i];
+                square += row[i] * row[l] * sums->spread[l <= i ? NUMBERS * i + l : NUMBERS * l + i];
         const double shared = SHARED_PX / (drift->focal_length * edge[k]);
         ret[k] = sqrt(INFLATION * square + shared * shared);
     }
@@ -200,13 +197,13 @@ static bool fit(const struct plx_row_drift *drift, enum plx_row_part part, doubl
     struct sums sums;
 
     for (int step = 0; step < STEPS; step++) {
-        double lower[SIZE * SIZE], move[SIZE];
+        double lower[NUMBERS * NUMBERS], move[NUMBERS];
         if (step < SCALE_STEPS)
             scale = fmax(1.4826 * median_left(drift, part, numbers), LEAST_SCALE);
         add_up(drift, part, number, scale, &sums);
-        if (sums.count < LEAST_OF_PART || !plx_solve_decompose(sums.a, lower))
+        if (sums.count < LEAST_OF_PART || !plx_cholesky_decompose(sums.a, NUMBERS, PLX_CHOLESKY_ROUNDING, lower))
             return false;
-        plx_solve(lower, sums.b, move);
+        plx_cholesky_solve(lower, NUMBERS, sums.b, move);
         for (int i = 0; i < NUMBERS; i++)
             number[i] += move[i];
     }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/base/clock.h"
+#include "core/geometry/matrix3.h"
 
 #define UNKNOWN_RADPS 1.0 /* how fast a robot may turn whose motion is not known */
 #define CORNER_X 0.5      /* a corner of the picture, focal lengths */
@@ -12,7 +13,7 @@
 
 void plx_skew_update(struct plx_skew *skew, const struct plx_motion_info *motion, int64_t skew_ns)
 {
-    const double *r = motion->motion.rotation, *t = motion->motion.translation;
+    const double *t = motion->motion.translation;
     const double seconds = (double)motion->interval_ns / (double)PLX_NS_PER_S;
     const bool was_known = skew->is_known;
 
@@ -20,7 +21,8 @@ void plx_skew_update(struct plx_skew *skew, const struct plx_motion_info *motion
     skew->is_known = motion->valid && motion->interval_ns > 0;
     if (!skew->is_known)
         return;
-    const double turn[3] = {(r[7] - r[5]) / 2, (r[2] - r[6]) / 2, (r[3] - r[1]) / 2};
+    double turn[3];
+    plx_mat3_sine_axis(motion->motion.rotation, turn);
     for (int i = 0; i < 6; i++) {
         const double now = (i < 3 ? t[i] : turn[i - 3]) / seconds;
         skew->change[i] = was_known ? now - skew->now[i] : now;

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/geometry/matrix3.h"
+#include "core/geometry/stereo.h"
 
 #define ROW_TOLERANCE 1e-6 /* of numbers that must be the same in both projections, relative */
 
@@ -44,18 +45,6 @@ static int check_camera(const struct plx_camera *camera, const char *name, struc
     return 0;
 }
 
-static bool is_rotation(const double r[9])
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) {
-            double dot = r[3 * i] * r[3 * j] + r[3 * i + 1] * r[3 * j + 1] + r[3 * i + 2] * r[3 * j + 2];
-            if (!(fabs(dot - (i == j)) <= PLX_ROTATION_TOLERANCE))
-                return false;
-        }
-    double inverse[9];
-    return plx_mat3_invert(r, inverse) > 0;
-}
-
 int plx_baseline_check(double metres, struct plx_error_message *message)
 {
     if (metres >= PLX_MIN_BASELINE_M && metres <= PLX_MAX_BASELINE_M)
@@ -76,11 +65,11 @@ static int check_pose(const struct plx_stereo_calibration *calibration, struct p
     if ((left->model == PLX_DISTORTION_EQUIDISTANT) != (right->model == PLX_DISTORTION_EQUIDISTANT))
         return plx_fail(message, PLX_ERR_UNSUPPORTED,
                         "one camera is equidistant and the other is not; calibrate both with the same model");
-    if (!is_rotation(r))
+    if (!plx_mat3_is_rotation(r, PLX_ROTATION_TOLERANCE))
         return plx_fail(message, PLX_ERR_RANGE, "the rotation between the cameras is not an orthonormal matrix");
     if (r[0] + r[4] + r[8] < 2) /* trace = 1 + 2 cos(angle) */
         return plx_fail(message, PLX_ERR_RANGE, "the cameras are turned against each other by more than 60 degrees");
-    int result = plx_baseline_check(sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]), message);
+    int result = plx_baseline_check(plx_vec3_length(t), message);
     if (result < 0)
         return result;
     if (!(fabs(t[0]) > fabs(t[1]) && fabs(t[0]) > fabs(t[2])))
@@ -129,7 +118,7 @@ static int check_rectification(const struct plx_stereo_calibration *calibration,
         return plx_fail(message, PLX_ERR_RANGE, "rectified size %dx%d, expected 1..%d pixels per side",
                         calibration->rectified_width, calibration->rectified_height, PLX_MAX_SIDE);
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        if (!is_rotation(calibration->rectification[eye]))
+        if (!plx_mat3_is_rotation(calibration->rectification[eye], PLX_ROTATION_TOLERANCE))
             return plx_fail(message, PLX_ERR_RANGE, "%s camera: the rectification is not an orthonormal matrix", eye_name[eye]);
         int result = check_projection(calibration->projection[eye], eye_name[eye], message);
         if (result < 0)
@@ -186,11 +175,11 @@ void plx_calibration_recover_pose(struct plx_stereo_calibration *calibration)
 {
     const double *r1 = calibration->rectification[PLX_LEFT], *r2 = calibration->rectification[PLX_RIGHT];
     const double b = calibration->projection[PLX_RIGHT][3] / calibration->projection[PLX_RIGHT][0];
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            calibration->rotation[3 * i + j] = r2[i] * r1[j] + r2[3 + i] * r1[3 + j] + r2[6 + i] * r1[6 + j];
+    double back[9];
+    plx_mat3_transpose(r2, back);
+    plx_mat3_multiply(back, r1, calibration->rotation);
+    for (int i = 0; i < 3; i++)
         calibration->translation[i] = r2[i] * b;
-    }
 }
 
 void plx_calibration_pinhole(int width, int height, const struct plx_calibration_info *info,
@@ -202,7 +191,7 @@ void plx_calibration_pinhole(int width, int height, const struct plx_calibration
     memcpy(made.rotation, identity, sizeof identity);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         double cx = eye == PLX_LEFT ? info->cx : info->cx_right;
-        double shift = eye == PLX_LEFT ? 0 : -info->fx * info->baseline_m;
+        double shift = eye == PLX_LEFT ? 0 : -plx_focal_baseline(info);
         double projection[12] = {info->fx, 0, cx, shift, 0, info->fy, info->cy, 0, 0, 0, 1, 0};
         made.camera[eye] = (struct plx_camera){width, height, info->fx, info->fy, cx, info->cy, PLX_DISTORTION_NONE, {0}};
         memcpy(made.rectification[eye], identity, sizeof identity);

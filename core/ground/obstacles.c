@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/geometry/stereo.h"
 #include "core/ground/stixels.h"
 
 #define LEAST_WIDTH_M 0.08 /* of an obstacle, with what matching adds */
@@ -26,7 +27,7 @@ struct geometry {
 
 static double depth_at(const struct geometry *geometry, double disparity)
 {
-    return geometry->calibration->fx * geometry->calibration->baseline_m * PLX_DISPARITY_ONE / (disparity - geometry->infinity);
+    return plx_depth_scale_m(geometry->calibration) / (disparity - geometry->infinity);
 }
 
 static float pixels(const struct geometry *geometry, double disparity)
@@ -37,10 +38,10 @@ static float pixels(const struct geometry *geometry, double disparity)
 /* Height above ground of the point at pixel (u, v) and depth z. */
 static double height_at(const struct geometry *geometry, const struct plx_ground_info *ground, double u, double v, double z)
 {
-    const struct plx_calibration_info *c = geometry->calibration;
-    const double x = (u - c->cx) / c->fx * z, y = (v - c->cy) / c->fy * z;
+    double p[3];
+    plx_point_of_pixel(geometry->calibration, u, v, z, p);
     return (double)ground->camera_height_m -
-           ((double)ground->normal[0] * x + (double)ground->normal[1] * y + (double)ground->normal[2] * z);
+           ((double)ground->normal[0] * p[0] + (double)ground->normal[1] * p[1] + (double)ground->normal[2] * p[2]);
 }
 
 /* The refined disparity of PART; OTHERWISE if the images have no texture there, or the result lies outside the region. */
@@ -127,6 +128,8 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
     const double box = (double)(r->x1 - r->x0 + 1) * (bottom - r->y0 + 1);
     if (columns / c->fx * z < LEAST_WIDTH_M || height < LEAST_HEIGHT_M)
         return false;
+    double centre[3];
+    plx_point_of_pixel(c, u, v, z, centre);
 
     *ret = (struct plx_obstacle){
         .label = r->label,
@@ -140,7 +143,7 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
         .disparity_median = pixels(geometry, r->median),
         .disparity_near = pixels(geometry, near_disparity),
         .nearest_m = (float)near,
-        .position_m = {(float)((u - c->cx) / c->fx * z), (float)((v - c->cy) / c->fy * z), (float)z},
+        .position_m = {(float)centre[0], (float)centre[1], (float)centre[2]},
         .extent_m = {(float)width, (float)height, (float)(far - near)},
         .height_m = ground->valid ? (float)height_at(geometry, ground, u, r->inner_y0, z) : 0,
         .valid_ratio = (float)(r->area / box),

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/geometry/stereo.h"
 #include "core/ground/stixels.h"
 
 #define LEAST_GAP 5   /* columns, 20 px */
@@ -72,7 +73,7 @@ static struct ground_view view_ground(const struct plx_ground *ground, const str
     plx_ground_normal(ground, calibration, 0, normal);
     const double height = ground->camera_height_um / 1e6, cosine = fmin(normal[1] * height, 1);
     return (struct ground_view){
-        .depth = plx_ground_round(1000 * PLX_DISPARITY_ONE * calibration->fx * calibration->baseline_m),
+        .depth = plx_ground_round(plx_depth_scale_mm(calibration)),
         .cosine = (int32_t)fmax(cosine * 65536, 1),
         .sine = (int32_t)(sqrt(1 - cosine * cosine) * 65536),
         .camera_mm = ground->camera_height_um / 1000,

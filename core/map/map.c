@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
+#include "core/geometry/stereo.h"
 #include "core/motion/pose.h"
 
 #define SIDE PLX_MAP_CELLS
@@ -257,7 +258,7 @@ static void look_at_stixel(struct plx_local_map *map, const struct view *view, c
     const struct plx_calibration_info *lens = view->calibration;
     const double z = view->scale / stixel->disparity;
     const double y = ((stixel->y0 + stixel->y1) / 2.0 - lens->cy) / lens->fy * z;
-    const double left = column * PLX_COLUMN_WIDTH - 0.5 - lens->cx, width = PLX_COLUMN_WIDTH * z / lens->fx;
+    const double left = column * PLX_COLUMN_WIDTH - 0.5 - lens->cx, width = PLX_COLUMN_WIDTH * plx_pixel_width(lens, z);
     const int steps = (int)(width / OUTLINE_STEP_M) + 1;
 
     for (int i = 0; i <= steps; i++) {
@@ -293,7 +294,7 @@ static void look_at_end(struct plx_local_map *map, const struct view *view, cons
 static void look(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
                  const struct plx_image *stixels)
 {
-    const double scale = PLX_DISPARITY_ONE * frame->calibration.fx * frame->calibration.baseline_m;
+    const double scale = plx_depth_scale_m(&frame->calibration);
     const struct view view = {
         .calibration = &frame->calibration,
         .base_from_left = &frame->mount.base_from_left,

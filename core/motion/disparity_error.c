@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/geometry/cholesky.h"
 #include "core/motion/residual.h"
-#include "core/motion/solve.h"
 
 #define ITERATIONS 10
 #define CONVERGED_PX 2e-3
@@ -115,13 +115,13 @@ static bool find_normal(const struct plx_fit_camera *camera, const struct plx_mo
     for (int i = 0; i < 6; i++)
         for (int l = 0; l <= i; l++)
             of_pose[6 * i + l] = a[SIZE * i + l];
-    if (!plx_solve_decompose(of_pose, ret->lower))
+    if (!plx_cholesky_decompose(of_pose, 6, PLX_CHOLESKY_ROUNDING, ret->lower))
         return false;
     memcpy(ret->gradient, b, sizeof ret->gradient);
     for (int k = 0; k < 2; k++) {
         double along[6];
         memcpy(ret->cross[k], &a[SIZE * (6 + k)], sizeof ret->cross[k]);
-        plx_solve(ret->lower, ret->cross[k], along);
+        plx_cholesky_solve(ret->lower, 6, ret->cross[k], along);
         ret->reduced_gradient[k] = b[6 + k];
         for (int l = 0; l <= k; l++)
             ret->reduced[k][l] = a[SIZE * (6 + k) + 6 + l];
@@ -182,7 +182,7 @@ static void move_poses(struct solution *s, const double move[2])
             continue;
         for (int k = 0; k < 6; k++)
             right[k] = s->normal[i].gradient[k] - s->normal[i].cross[0][k] * move[0] - s->normal[i].cross[1][k] * move[1];
-        plx_solve(s->normal[i].lower, right, right);
+        plx_cholesky_solve(s->normal[i].lower, 6, right, right);
         plx_pose_move(&s->pose[i], right);
     }
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/geometry/cholesky.h"
 #include "core/motion/residual.h"
-#include "core/motion/solve.h"
 
 #define GATE 12       /* variances: a point with a larger squared error is no inlier */
 #define FINAL_GATE 24 /* variances: a point with a larger one has no weight in the final steps */
@@ -42,7 +42,7 @@ static void add_point(const struct plx_fit_camera *camera, const struct plx_fit_
 
 void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3])
 {
-    const double z = camera->fx * camera->baseline_m / disparity;
+    const double z = camera->focal_baseline / disparity;
     ret_point[0] = (u - camera->cx) / camera->fx * z;
     ret_point[1] = (v - camera->cy) / camera->fy * z;
     ret_point[2] = z;
@@ -69,9 +69,9 @@ static bool step_on_sample(const struct plx_fit_camera *camera, const struct plx
             return false;
         add_point(camera, &point[sample[i]], &residual, 1, &normal);
     }
-    if (!plx_solve_decompose(normal.a, lower))
+    if (!plx_cholesky_decompose(normal.a, 6, PLX_CHOLESKY_ROUNDING, lower))
         return false;
-    plx_solve(lower, normal.b, move);
+    plx_cholesky_solve(lower, 6, normal.b, move);
     plx_pose_move(pose, move);
     return true;
 }
@@ -147,19 +147,19 @@ static bool spread_covariance(const struct normal *normal, double ret_covariance
     double h[36], lower[36], half[36];
     for (int i = 0; i < 36; i++)
         h[i] = normal->a[i] - 2.0 / PLX_RESIDUAL_CAUCHY * normal->spread[i];
-    if (!plx_solve_decompose(h, lower))
+    if (!plx_cholesky_decompose(h, 6, PLX_CHOLESKY_ROUNDING, lower))
         return false;
     for (int i = 0; i < 6; i++) { /* rows of SPREAD H^-1 */
         double row[6];
         for (int l = 0; l < 6; l++)
             row[l] = normal->spread[l <= i ? 6 * i + l : 6 * l + i];
-        plx_solve(lower, row, &half[6 * i]);
+        plx_cholesky_solve(lower, 6, row, &half[6 * i]);
     }
     for (int l = 0; l < 6; l++) {
         double column[6];
         for (int i = 0; i < 6; i++)
             column[i] = INFLATION * half[6 * i + l];
-        plx_solve(lower, column, &ret_covariance[6 * l]);
+        plx_cholesky_solve(lower, 6, column, &ret_covariance[6 * l]);
     }
     return true;
 }
@@ -215,7 +215,7 @@ static void find_shared(const struct plx_fit_camera *camera, const struct plx_fi
         }
     }
     for (int kind = 0; kind < PLX_FIT_SHARED; kind++)
-        plx_solve(lower, normal[kind].b, fit->shared[kind]);
+        plx_cholesky_solve(lower, 6, normal[kind].b, fit->shared[kind]);
     for (int i = 0; i < 6; i++)
         fit->offset_weight -= normal[PLX_FIT_DISPARITY].b[i] * fit->shared[PLX_FIT_DISPARITY][i];
 }
@@ -228,9 +228,9 @@ static bool refine(const struct plx_fit_camera *camera, const struct plx_fit_poi
     for (int step = 0; step < FINAL_STEPS; step++) {
         double move[6], squared = 0;
         add_all(camera, point, count, &fit->pose, &normal);
-        if (!plx_solve_decompose(normal.a, lower))
+        if (!plx_cholesky_decompose(normal.a, 6, PLX_CHOLESKY_ROUNDING, lower))
             return false;
-        plx_solve(lower, normal.b, move);
+        plx_cholesky_solve(lower, 6, normal.b, move);
         plx_pose_move(&fit->pose, move);
         for (int i = 0; i < 6; i++)
             squared += move[i] * move[i];

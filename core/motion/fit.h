@@ -9,9 +9,9 @@
 
 #include "core/motion/pose.h"
 
-/* A point in space: pixel (fx x / z + cx, fy y / z + cy), disparity fx baseline / z. */
+/* A point in space: pixel (fx x / z + cx, fy y / z + cy), disparity focal_baseline / z. */
 struct plx_fit_camera {
-    double fx, fy, cx, cy, baseline_m;
+    double fx, fy, cx, cy, focal_baseline; /* px, and px m: plx_focal_baseline */
 };
 
 /* A corner of the key frame that was found again. */

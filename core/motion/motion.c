@@ -7,6 +7,7 @@
 
 #include <parallax/error.h>
 
+#include "core/geometry/stereo.h"
 #include "core/motion/corners.h"
 #include "core/motion/disparity_error.h"
 #include "core/motion/doubt.h"
@@ -83,9 +84,9 @@ int plx_motion_create(int width, int height, const struct plx_calibration_info *
         return PLX_ERR_NOMEM;
     motion->width = width;
     motion->height = height;
-    motion->infinity = (calibration->cx - calibration->cx_right - min_disparity) * PLX_DISPARITY_ONE;
-    motion->camera =
-        (struct plx_fit_camera){calibration->fx, calibration->fy, calibration->cx, calibration->cy, calibration->baseline_m};
+    motion->infinity = plx_plane_infinity(calibration, min_disparity);
+    motion->camera = (struct plx_fit_camera){calibration->fx, calibration->fy, calibration->cx, calibration->cy,
+                                             plx_focal_baseline(calibration)};
     motion->steps.camera = motion->camera;
     motion->start_from_key = motion->last_from_key = PLX_POSE_IDENTITY;
     motion->key = &motion->view[0];

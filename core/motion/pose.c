@@ -103,16 +103,8 @@ void plx_pose_normalize(struct plx_pose *pose)
 
 bool plx_pose_is_rigid(const struct plx_pose *pose)
 {
-    const double *r = pose->rotation, *t = pose->translation;
-    double transposed[9], product[9];
-    plx_mat3_transpose(r, transposed);
-    plx_mat3_multiply(r, transposed, product);
-    for (int i = 0; i < 9; i++)
-        if (!(fabs(product[i] - (i % 4 == 0 ? 1 : 0)) <= PLX_RIGID_ERROR)) /* also if it is not a number */
-            return false;
-    const double determinant =
-        r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
-    return determinant > 0 && isfinite(t[0]) && isfinite(t[1]) && isfinite(t[2]);
+    const double *t = pose->translation;
+    return plx_mat3_is_rotation(pose->rotation, PLX_RIGID_ERROR) && isfinite(t[0]) && isfinite(t[1]) && isfinite(t[2]);
 }
 
 void plx_pose_scale(const struct plx_pose *pose, double factor, struct plx_pose *ret)
@@ -136,6 +128,5 @@ double plx_pose_half_sine(const struct plx_pose *pose)
 
 double plx_pose_distance(const struct plx_pose *pose)
 {
-    const double *t = pose->translation;
-    return sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+    return plx_vec3_length(pose->translation);
 }

@@ -16,7 +16,7 @@ bool plx_residual_at(const struct plx_fit_camera *camera, const struct plx_fit_p
     if (!(m[2] > PLX_RESIDUAL_MIN_DEPTH_M))
         return false;
     const double inverse = 1 / m[2], x = m[0] * inverse, y = m[1] * inverse;
-    const double disparity = camera->fx * camera->baseline_m * inverse;
+    const double disparity = camera->focal_baseline * inverse;
     ret->r[0] = point->seen[0] - (camera->fx * x + camera->cx);
     ret->r[1] = point->seen[1] - (camera->fy * y + camera->cy);
     ret->r[2] = point->seen[2] - disparity;
@@ -42,7 +42,7 @@ bool plx_residual_at(const struct plx_fit_camera *camera, const struct plx_fit_p
 void plx_residual_jacobian(const struct plx_fit_camera *camera, const double p[3], int size, double *ret)
 {
     const double inverse = 1 / p[2], x = p[0] * inverse, y = p[1] * inverse;
-    const double fx = camera->fx, fy = camera->fy, d = fx * camera->baseline_m * inverse;
+    const double fx = camera->fx, fy = camera->fy, d = camera->focal_baseline * inverse;
     const double rows[3][6] = {{fx * inverse, 0, -fx * x * inverse, -fx * x * y, fx * (1 + x * x), -fx * y},
                                {0, fy * inverse, -fy * y * inverse, -fy * (1 + y * y), fy * x * y, fy * x},
                                {0, 0, -d * inverse, -d * y, d * x, 0}};

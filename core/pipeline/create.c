@@ -7,6 +7,7 @@
 #include <parallax/error.h>
 
 #include "core/base/units.h"
+#include "core/geometry/stereo.h"
 #include "core/pipeline/internal.h"
 
 #define ROW_ALIGNMENT 64u
@@ -161,30 +162,14 @@ static bool shows_as_captured(const struct plx_pipeline *pipeline, const struct 
            camera->height == pipeline->height;
 }
 
-/* Disparity of a point at DISTANCE metres, 1/16 px relative to min_disparity. */
-static double disparity_at(const struct plx_pipeline *pipeline, double distance)
-{
-    const struct plx_calibration_info *c = &pipeline->calibration;
-    double pixels = c->fx * c->baseline_m / distance + (c->cx - c->cx_right) - pipeline->params.match.min_disparity;
-    return pixels * PLX_DISPARITY_ONE;
-}
-
-/* The inverse; INFINITY if that is no point before the cameras. */
-static double depth_of(const struct plx_pipeline *pipeline, double disparity)
-{
-    const struct plx_calibration_info *c = &pipeline->calibration;
-    const double pixels = disparity / PLX_DISPARITY_ONE + pipeline->params.match.min_disparity - (c->cx - c->cx_right);
-    return pixels > 0 ? c->fx * c->baseline_m / pixels : (double)INFINITY;
-}
-
 /* The configured distances as disparities. */
 static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_message *message)
 {
     const struct plx_pipeline_params *params = &pipeline->params;
     const struct plx_calibration_info *c = &pipeline->calibration;
     const double largest = params->match.disparities * PLX_DISPARITY_ONE - 1;
-    const double near = disparity_at(pipeline, params->obstacle.range_min_m);
-    const double far = disparity_at(pipeline, params->obstacle.range_max_m);
+    const double near = plx_plane_of_depth(c, params->match.min_disparity, params->obstacle.range_min_m);
+    const double far = plx_plane_of_depth(c, params->match.min_disparity, params->obstacle.range_max_m);
 
     if ((params->obstacles || params->columns) && (near < 0 || far > largest))
         return plx_fail(message, PLX_ERR_RANGE,
@@ -193,7 +178,8 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
                         params->obstacle.range_min_m, near / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->obstacle.range_max_m, far / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->match.min_disparity, params->match.min_disparity + params->match.disparities - 1);
-    pipeline->blind_within_m = (float)depth_of(pipeline, fmin(near, largest));
+    pipeline->blind_within_m =
+        (float)plx_depth_of_disparity(c, plx_disparity_of_plane(c, params->match.min_disparity, fmin(near, largest)));
     pipeline->columns_params.disparities = params->match.disparities;
     pipeline->columns_params.min_drop_mm = (int)lround(params->obstacle.min_drop_m * 1e3);
     pipeline->columns_params.mask = (struct plx_mask_params){
@@ -207,7 +193,7 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
         .ground_needed = params->ground,
     };
     pipeline->records_params = (struct plx_records_params){
-        .depth_scale = (int64_t)fmin(fmax(round(16000 * c->fx * c->baseline_m), 1), (double)PLX_RECORDS_MAX_SCALE),
+        .depth_scale = (int64_t)fmin(fmax(round(plx_depth_scale_mm(c)), 1), (double)PLX_RECORDS_MAX_SCALE),
         .infinity = pipeline->columns_params.mask.infinity,
         .min_height_um = pipeline->columns_params.mask.min_height_um,
         .max_height_um = pipeline->columns_params.mask.max_height_um,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/geometry/stereo.h"
 #include "core/motion/pose.h"
 
 #define MARGIN_PX 4             /* the sides of a thing move by so much from frame to frame, as matching draws them, */
@@ -34,7 +35,7 @@ bool plx_track_predict_box(const struct plx_track *track, const struct plx_track
                            const struct plx_calibration_info *calibration, double dt, struct plx_predicted_box *ret_box)
 {
     const struct plx_obstacle *last = &track->last;
-    const double one_m = PLX_DISPARITY_ONE * calibration->fx * calibration->baseline_m; /* the disparity of a metre */
+    const double one_m = plx_depth_scale_m(calibration); /* the disparity of a metre */
     double position[3];
 
     predict_position(track, camera, dt, position);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/geometry/stereo.h"
+
 #define MARGIN_PX 8.0 /* matching and opening leave so much between two surfaces, or widen the nearer one so much */
 #define APART_M 2.0   /* parts of one hedge are less far apart in depth: they do not pass before each other */
 #define FRAMES 8      /* over which a reach is a mean */
@@ -24,13 +26,13 @@ static struct block block_of(const struct plx_calibration_info *calibration, con
     const double z = depth_of(obstacle), depth = fmax(0, (double)obstacle->extent_m[2]);
     if (obstacle->width <= 0 || !(z > 0))
         return (struct block){0};
-    return (struct block){obstacle->x,
-                          obstacle->x + obstacle->width,
-                          obstacle->y,
-                          obstacle->y + obstacle->height,
-                          z,
-                          z + depth,
-                          calibration->fx * calibration->baseline_m / z};
+    return (struct block){.left = obstacle->x,
+                          .right = obstacle->x + obstacle->width,
+                          .top = obstacle->y,
+                          .bottom = obstacle->y + obstacle->height,
+                          .near_m = z,
+                          .far_m = z + depth,
+                          .disparity = plx_disparity_of_depth(calibration, z)};
 }
 
 /* NEAR lies before all of FAR, also with its depth: walls along the road do not lie before what stands beside them. Both share

@@ -1,49 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tracks/state.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
-
-/* RET = A * B, or A * transposed B. RET is none of them. */
-static void multiply(const double a[9], const double b[9], double ret[9])
-{
-    for (int i = 0; i < 9; i++)
-        ret[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] + a[i / 3 * 3 + 2] * b[6 + i % 3];
-}
-
-static void multiply_transposed(const double a[9], const double b[9], double ret[9])
-{
-    for (int i = 0; i < 9; i++)
-        ret[i] = a[i / 3 * 3] * b[i % 3 * 3] + a[i / 3 * 3 + 1] * b[i % 3 * 3 + 1] + a[i / 3 * 3 + 2] * b[i % 3 * 3 + 2];
-}
-
-static void apply(const double a[9], const double v[3], double ret[3])
-{
-    for (int i = 0; i < 3; i++)
-        ret[i] = a[3 * i] * v[0] + a[3 * i + 1] * v[1] + a[3 * i + 2] * v[2];
-}
 
 /* A in axes turned by ROTATION. */
 static void turn(double a[9], const double rotation[9])
 {
     double product[9];
-    multiply(rotation, a, product);
-    multiply_transposed(product, rotation, a);
-}
-
-/* Of a symmetric positive definite matrix: by its cofactors. */
-static void invert(const double a[9], double ret[9])
-{
-    const double c0 = a[4] * a[8] - a[5] * a[5], c1 = a[2] * a[5] - a[1] * a[8], c2 = a[1] * a[5] - a[2] * a[4];
-    const double determinant = a[0] * c0 + a[1] * c1 + a[2] * c2;
-    ret[0] = c0 / determinant;
-    ret[1] = ret[3] = c1 / determinant;
-    ret[2] = ret[6] = c2 / determinant;
-    ret[4] = (a[0] * a[8] - a[2] * a[2]) / determinant;
-    ret[5] = ret[7] = (a[1] * a[2] - a[0] * a[5]) / determinant;
-    ret[8] = (a[0] * a[4] - a[1] * a[1]) / determinant;
+    plx_mat3_multiply(rotation, a, product);
+    plx_mat3_multiply_transposed(product, rotation, a);
 }
 
 void plx_track_state_rest(struct plx_track_state *state, double speed)
@@ -84,7 +52,7 @@ void plx_track_state_turn(struct plx_track_state *state, const struct plx_pose *
     double then[3];
 
     memcpy(then, state->velocity, sizeof then);
-    apply(r, then, state->velocity);
+    plx_mat3_apply(r, then, state->velocity);
     memcpy(then, state->position, sizeof then);
     plx_pose_apply(now_from_then, then, state->position);
     turn(state->pp, r);
@@ -119,8 +87,8 @@ double plx_track_state_distance(const struct plx_track_state *state, const doubl
         sum[i] = state->pp[i] + noise[i];
     for (int i = 0; i < 3; i++)
         off[i] = position[i] - state->position[i];
-    invert(sum, inverse);
-    apply(inverse, off, weighted);
+    plx_mat3_invert_symmetric(sum, inverse);
+    plx_mat3_apply(inverse, off, weighted);
     return off[0] * weighted[0] + off[1] * weighted[1] + off[2] * weighted[2];
 }
 
@@ -134,23 +102,23 @@ void plx_track_state_correct(struct plx_track_state *state, const double positio
     }
     for (int i = 0; i < 3; i++)
         off[i] = position[i] - state->position[i];
-    invert(sum, inverse);
-    multiply(state->pp, inverse, gain_p);
-    multiply(vp, inverse, gain_v);
-    apply(gain_p, off, step);
+    plx_mat3_invert_symmetric(sum, inverse);
+    plx_mat3_multiply(state->pp, inverse, gain_p);
+    plx_mat3_multiply(vp, inverse, gain_v);
+    plx_mat3_apply(gain_p, off, step);
     for (int i = 0; i < 3; i++)
         state->position[i] += step[i];
-    apply(gain_v, off, step);
+    plx_mat3_apply(gain_v, off, step);
     for (int i = 0; i < 3; i++)
         state->velocity[i] += step[i];
 
-    multiply(gain_v, state->pv, less);
+    plx_mat3_multiply(gain_v, state->pv, less);
     for (int i = 0; i < 9; i++)
         state->vv[i] -= 0.5 * (less[i] + less[i % 3 * 3 + i / 3]); /* rounding must not make it lopsided */
-    multiply(gain_p, state->pv, less);
+    plx_mat3_multiply(gain_p, state->pv, less);
     for (int i = 0; i < 9; i++)
         state->pv[i] -= less[i];
-    multiply(gain_p, state->pp, less);
+    plx_mat3_multiply(gain_p, state->pp, less);
     for (int i = 0; i < 9; i++)
         state->pp[i] -= 0.5 * (less[i] + less[i % 3 * 3 + i / 3]);
 }

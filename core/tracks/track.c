@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/geometry/stereo.h"
 #include "core/motion/pose.h"
 
 #define RELATIVE_SPEED_MPS 3.0  /* standard deviations before anything is known: while the camera's motion is unknown, */
@@ -34,8 +35,8 @@ void plx_track_noise(const struct plx_track_camera *camera, const struct plx_cal
                      const struct plx_obstacle *obstacle, const struct plx_track_size *size, double share, double ret_noise[9])
 {
     const double z = (double)obstacle->position_m[2];
-    const double along = z * z / (calibration->fx * calibration->baseline_m) * DISPARITY_SIGMA_PX;
-    const double across = z / calibration->fx * POSITION_SIGMA_PX;
+    const double along = plx_depth_sigma(calibration, z, DISPARITY_SIGMA_PX);
+    const double across = plx_pixel_width(calibration, z) * POSITION_SIGMA_PX;
     double ray[3], now[3];
 
     plx_track_size_of(obstacle, now);
@@ -171,7 +172,7 @@ static bool update_shape(struct plx_track *track, const struct plx_calibration_i
                          const struct plx_obstacle *obstacle, const struct plx_track_cover *cover, double x)
 {
     const bool hides = plx_track_cover_hides(cover), was_partial = track->partial;
-    const double tolerance = wander_of(track->size.m[0]) + (double)obstacle->position_m[2] / calibration->fx;
+    const double tolerance = wander_of(track->size.m[0]) + plx_pixel_width(calibration, (double)obstacle->position_m[2]);
 
     track->partial = cover->any && (hides || was_partial);
     if (hides ? plx_track_size_is_outgrown(&track->size, obstacle)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/geometry/matrix3.h"
 #include "drivers/synthetic/shade.h"
 #include "drivers/synthetic/texture.h"
 
@@ -33,16 +34,14 @@ void plx_ray_object_at(const struct plx_scene_object *object, double time_s, dou
 
 bool plx_ray_project(const struct plx_ray_view *view, const double point[3], double *ret_u, double *ret_v)
 {
-    const double *r = view->rotation;
-    double d[3] = {point[0] - view->origin[0], point[1] - view->origin[1], point[2] - view->origin[2]};
-    double x = r[0] * d[0] + r[3] * d[1] + r[6] * d[2];
-    double y = r[1] * d[0] + r[4] * d[1] + r[7] * d[2];
-    double z = r[2] * d[0] + r[5] * d[1] + r[8] * d[2];
-    if (z < 1e-3)
+    const double d[3] = {point[0] - view->origin[0], point[1] - view->origin[1], point[2] - view->origin[2]};
+    double camera[3];
+    plx_mat3_apply_transposed(view->rotation, d, camera);
+    if (camera[2] < 1e-3)
         return false;
     const struct plx_calibration_info *info = &view->scene->calibration;
-    *ret_u = info->fx * x / z + view->cx;
-    *ret_v = info->fy * y / z + info->cy;
+    *ret_u = info->fx * camera[0] / camera[2] + view->cx;
+    *ret_v = info->fy * camera[1] / camera[2] + info->cy;
     return true;
 }
 

@@ -60,7 +60,7 @@
 
 static const struct plx_calibration_info camera_info = {
     .fx = FOCAL, .fy = FOCAL, .cx = 319.5, .cy = 239.5, .cx_right = 319.5, .baseline_m = BASELINE_M};
-static const struct plx_fit_camera camera = {FOCAL, FOCAL, 319.5, 239.5, BASELINE_M};
+static const struct plx_fit_camera camera = {FOCAL, FOCAL, 319.5, 239.5, FOCAL *BASELINE_M};
 
 enum movement { REST, ROCK, SHAKE, EITHER, STROBE, LOCKED };
 

@@ -13,7 +13,7 @@
 #define POINTS 300
 #define DRAWS 40
 
-static const struct plx_fit_camera camera = {530, 530, 319.5, 239.5, 0.12};
+static const struct plx_fit_camera camera = {530, 530, 319.5, 239.5, 530 * 0.12};
 static struct plx_motion_steps steps;
 static uint64_t state;
 
@@ -41,7 +41,7 @@ static float with_error(const struct plx_disparity_error *error, double u, doubl
 static bool see(const struct world *world, const struct plx_disparity_error *error, const struct plx_pose *pose,
                 struct plx_motion_point *ret)
 {
-    const double fb = camera.fx * camera.baseline_m, z = 1 / uniform(1 / world->far_m, 1 / world->near_m);
+    const double fb = camera.focal_baseline, z = 1 / uniform(1 / world->far_m, 1 / world->near_m);
     const double u = uniform(0, WIDTH), v = uniform(0, HEIGHT);
     const bool moves = (int)random_below(&state, 100) < world->mover_percent,
                wrong = (int)random_below(&state, 100) < world->outlier_percent;

@@ -8,8 +8,8 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
+#include "core/geometry/cholesky.h"
 #include "core/motion/motion.h"
-#include "core/motion/solve.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 #include "tests/motion_scene.h"
@@ -75,8 +75,8 @@ static double squared_error(const struct plx_pose *difference)
     const double *r = difference->rotation, *t = difference->translation;
     const double error[6] = {t[0], t[1], t[2], 0.5 * (r[7] - r[5]), 0.5 * (r[2] - r[6]), 0.5 * (r[3] - r[1])};
     double lower[36], solved[6], squared = 0;
-    assert_true(plx_solve_decompose(info.covariance, lower));
-    plx_solve(lower, error, solved);
+    assert_true(plx_cholesky_decompose(info.covariance, 6, PLX_CHOLESKY_ROUNDING, lower));
+    plx_cholesky_solve(lower, 6, error, solved);
     for (int i = 0; i < 6; i++)
         squared += error[i] * solved[i];
     return squared;

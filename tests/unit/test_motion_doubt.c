@@ -10,7 +10,7 @@
 #define POINTS 100
 #define PERIOD_NS INT64_C(50000000)
 
-static const struct plx_fit_camera camera = {300, 300, 160, 120, 0.1};
+static const struct plx_fit_camera camera = {300, 300, 160, 120, 300 * 0.1};
 static const double certain[36] = {0};
 static struct plx_fit_point point[POINTS];
 

@@ -4,15 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/geometry/cholesky.h"
 #include "core/motion/fit.h"
-#include "core/motion/solve.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 
 #define POINTS 200
 #define DRAWS 200
 
-static const struct plx_fit_camera camera = {700, 700, 320, 240, 0.3};
+static const struct plx_fit_camera camera = {700, 700, 320, 240, 700 * 0.3};
 static struct plx_fit_point point[POINTS];
 static uint64_t state;
 
@@ -33,7 +33,7 @@ static void make_points(const struct plx_pose *truth, double flow, double dispar
         point[i] = (struct plx_fit_point){.disparity = d + disparity * random_normal(&state), .has_disparity = i % 8 != 0};
         plx_fit_unproject(&camera, u, v, point[i].disparity, point[i].at);
         assert_true(plx_fit_project(&camera, moved, point[i].seen));
-        point[i].seen[2] = camera.fx * camera.baseline_m / moved[2] + disparity * random_normal(&state);
+        point[i].seen[2] = camera.focal_baseline / moved[2] + disparity * random_normal(&state);
         for (int k = 0; k < 2; k++)
             point[i].seen[k] += i < outliers ? uniform(-40, 40) : flow * random_normal(&state);
     }
@@ -93,8 +93,8 @@ static void noise_and_outliers(void **unused)
             fit.inliers -= point[i].inlier;
         assert_true(fit.inliers >= POINTS * 6 / 10);
         error_of(&truth, &fit.pose, error);
-        assert_true(plx_solve_decompose(fit.covariance, lower));
-        plx_solve(lower, error, solved);
+        assert_true(plx_cholesky_decompose(fit.covariance, 6, PLX_CHOLESKY_ROUNDING, lower));
+        plx_cholesky_solve(lower, 6, error, solved);
         for (int i = 0; i < 6; i++)
             squared += error[i] * solved[i];
         sum += squared;
@@ -141,33 +141,6 @@ static void what_is_left_open(void **unused)
     for (int i = 0; i < POINTS; i++)
         point[i] = point[0];
     assert_false(plx_fit_motion(&camera, point, POINTS, &prior, &fit)); /* one place */
-}
-
-static void systems_are_solved(void **unused)
-{
-    (void)unused;
-    state = test_seed();
-    for (int draw = 0; draw < 100; draw++) {
-        double root[36], a[36], x[6], b[6] = {0}, lower[36];
-        for (int i = 0; i < 36; i++)
-            root[i] = random_normal(&state);
-        for (int i = 0; i < 36; i++) {
-            a[i] = i % 7 == 0 ? 0.1 : 0;
-            for (int k = 0; k < 6; k++)
-                a[i] += root[i / 6 * 6 + k] * root[i % 6 * 6 + k];
-        }
-        for (int i = 0; i < 6; i++)
-            x[i] = random_normal(&state);
-        for (int i = 0; i < 36; i++)
-            b[i / 6] += a[i] * x[i % 6];
-        assert_true(plx_solve_decompose(a, lower));
-        plx_solve(lower, b, b);
-        for (int i = 0; i < 6; i++)
-            assert_true(fabs(b[i] - x[i]) <= 1e-9);
-    }
-    const double zeros[36] = {0};
-    double lower[36];
-    assert_false(plx_solve_decompose(zeros, lower));
 }
 
 static void poses_come_back(void **unused)
@@ -298,7 +271,6 @@ int main(void)
         cmocka_unit_test(noise_and_outliers),
         cmocka_unit_test(same_points_same_bits),
         cmocka_unit_test(what_is_left_open),
-        cmocka_unit_test(systems_are_solved),
         cmocka_unit_test(poses_come_back),
         cmocka_unit_test(covariance_in_other_axes),
         cmocka_unit_test(shared_errors_move_the_pose_as_told),

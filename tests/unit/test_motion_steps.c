@@ -50,7 +50,7 @@ static int tear_down(void **unused)
 static struct plx_fit_camera camera(void)
 {
     const struct plx_calibration_info *c = &scene.calibration;
-    return (struct plx_fit_camera){c->fx, c->fy, c->cx, c->cy, c->baseline_m};
+    return (struct plx_fit_camera){c->fx, c->fy, c->cx, c->cy, c->fx * c->baseline_m};
 }
 
 /* The next frame, STEP (m, rad) after the one before. */

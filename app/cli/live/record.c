@@ -19,6 +19,7 @@
 #include "app/view/frame_text.h"
 #include "bridge/topics.h"
 #include "core/base/clock.h"
+#include "core/geometry/stereo.h"
 #include "drivers/files/calib_txt.h"
 #include "drivers/files/file.h"
 #include "drivers/files/picture.h"
@@ -47,7 +48,7 @@ struct recording {
 static void print_projections(FILE *file, const struct plx_calibration_info *info)
 {
     fprintf(file, "P0: %.17g 0 %.17g 0 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx, info->fy, info->cy);
-    fprintf(file, "P1: %.17g 0 %.17g %.17g 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx_right, -info->fx * info->baseline_m,
+    fprintf(file, "P1: %.17g 0 %.17g %.17g 0 %.17g %.17g 0 0 0 1 0\n", info->fx, info->cx_right, -plx_focal_baseline(info),
             info->fy, info->cy);
 }
 

@@ -13,8 +13,9 @@
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
 #include "core/base/clock.h"
+#include "core/geometry/cholesky.h"
+#include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
-#include "core/motion/solve.h"
 #include "drivers/files/file.h"
 
 #define CHI_SQUARE_95 12.592 /* 95 % quantile of the chi-square distribution with six degrees of freedom */
@@ -86,15 +87,6 @@ static struct error error_of(const struct plx_pose *difference)
                           .degrees = 2 * asin(fmin(1, plx_pose_half_sine(difference))) * PLX_DEGREES_PER_RAD};
 }
 
-/* The rotation vector of a small rotation. */
-static void rotation_of(const struct plx_pose *pose, double ret[3])
-{
-    const double *r = pose->rotation;
-    ret[0] = 0.5 * (r[7] - r[5]);
-    ret[1] = 0.5 * (r[2] - r[6]);
-    ret[2] = 0.5 * (r[3] - r[1]);
-}
-
 /* True if the published covariance and the truth's own deviations explain DIFFERENCE: 95 % of normal errors would be smaller.
  */
 static bool is_covered(const struct plx_pose *difference, const double covariance[36])
@@ -102,15 +94,15 @@ static bool is_covered(const struct plx_pose *difference, const double covarianc
     double error[6], both[36], lower[36], solved[6], squared = 0;
 
     memcpy(error, difference->translation, sizeof difference->translation);
-    rotation_of(difference, &error[3]);
+    plx_mat3_sine_axis(difference->rotation, &error[3]);
     memcpy(both, covariance, sizeof both);
     for (int i = 0; i < 3; i++) {
         both[7 * i] += TRUTH_M * TRUTH_M;
         both[7 * (i + 3)] += truth_rad[i] * truth_rad[i];
     }
-    if (!plx_solve_decompose(both, lower))
+    if (!plx_cholesky_decompose(both, 6, PLX_CHOLESKY_ROUNDING, lower))
         return false;
-    plx_solve(lower, error, solved);
+    plx_cholesky_solve(lower, 6, error, solved);
     for (int i = 0; i < 6; i++)
         squared += error[i] * solved[i];
     return squared <= CHI_SQUARE_95;
@@ -125,8 +117,8 @@ static bool same_rotation(const struct table *table, int a)
         return false;
     const struct plx_pose first = relative_pose(&table->truth[a - 1], &table->truth[a]),
                           second = relative_pose(&table->truth[a], &table->truth[a + 1]);
-    rotation_of(&first, before);
-    rotation_of(&second, after);
+    plx_mat3_sine_axis(first.rotation, before);
+    plx_mat3_sine_axis(second.rotation, after);
     for (int i = 0; i < 3; i++)
         if (fabs(before[i] - after[i]) > INTERPOLATED_RAD)
             return false;

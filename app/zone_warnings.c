@@ -10,8 +10,8 @@
 
 void plx_zone_warnings_log(const struct plx_config *config)
 {
-    for (int i = 0; i < config->zones.count; i++) {
-        const struct plx_zone *zone = &config->zones.zone[i];
+    for (int i = 0; i < config->pipeline.zones.count; i++) {
+        const struct plx_zone *zone = &config->pipeline.zones.zone[i];
         const double share = plx_zone_share_in_robot(zone, &config->pipeline.map);
         if (share > LEAST)
             plx_log(LOG_WARNING,

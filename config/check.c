@@ -94,14 +94,14 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
     if (!plx_health_flags_parse(config->recorder.flags, &flags))
         return refuse("recorder.flags", ret_key, message,
                       "is no list of health flags; expected names such as desync,frozen, as `parallax status` prints them");
-    const int in_robot = plx_zones_find_in_robot(&config->zones, &config->pipeline.map);
+    const int in_robot = plx_zones_find_in_robot(&config->pipeline.zones, &config->pipeline.map);
     if (in_robot >= 0)
-        return refuse_zone(&config->zones.zone[in_robot], ret_key, message);
-    if (config->zones.count > 0 && !(config->pipeline.mount.z_m > 0))
+        return refuse_zone(&config->pipeline.zones.zone[in_robot], ret_key, message);
+    if (config->pipeline.zones.count > 0 && !(config->pipeline.mount.z_m > 0))
         return refuse(
             "zones", ret_key, message,
             "lie on the ground before the robot, and mount.z_m is 0; expected the mount of the left camera (keys mount.*)");
-    if (config->zones.count > 0 && !(config->pipeline.map.enabled && config->pipeline.columns))
+    if (config->pipeline.zones.count > 0 && !(config->pipeline.map.enabled && config->pipeline.columns))
         return refuse("zones", ret_key, message, "need the map; expected map.enabled and columns.enabled to be true");
     return check_pipeline(&config->pipeline, has_size ? config->source.width : PLX_MAX_SIDE,
                           has_size ? config->source.height : PLX_MAX_SIDE, ret_key, message);

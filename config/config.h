@@ -44,7 +44,6 @@ struct plx_config {
         int realtime_priority; /* of its threads, SCHED_FIFO, 1..99; 0 = ordinary priority */
         char cpus[256];        /* processors that the engine may use, "2-3,5"; "" = all */
     } engine;
-    struct plx_pipeline_params pipeline;
     struct {
         char hint_user[64]; /* who may call plx_motion_hint; "" = nobody */
     } motion;
@@ -76,7 +75,7 @@ struct plx_config {
         char token_file[4000];
         char names[512], origins[512]; /* separated by commas */
     } web;
-    struct plx_zone_list zones; /* see config/zones.h */
+    struct plx_pipeline_params pipeline;
 };
 
 /* Every key at its default: of the pipeline from core (plx_pipeline_params_default), of the others from their rows in schema.c.

@@ -96,7 +96,7 @@ static int apply(const struct load *load, const struct plx_key *key, const struc
                              node->kind == PLX_YAML_MAP ? "keys below it" : "no value", expected);
     }
     if (key->type == PLX_KEY_ZONES) /* a list of maps */
-        return plx_zones_parse(load->yaml, node, &config->zones, load->message);
+        return plx_zones_parse(load->yaml, node, &config->pipeline.zones, load->message);
     item[0] = node->text;
     written.count = list ? node->count : 1;
     int i = 0;
@@ -130,7 +130,7 @@ static const struct plx_yaml_node *find_place(const struct load *load, const str
     const struct plx_yaml_node *node = key ? load->node[key - plx_keys] : NULL;
     if (!node || key->type != PLX_KEY_ZONES)
         return node;
-    const int index = plx_zones_find_in_robot(&config->zones, &config->pipeline.map);
+    const int index = plx_zones_find_in_robot(&config->pipeline.zones, &config->pipeline.map);
     if (index >= 0)
         node = node->child;
     for (int i = 0; i < index; i++)

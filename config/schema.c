@@ -247,7 +247,7 @@ const struct plx_key plx_keys[] = {
     {"map.back_m", "the robot itself: how far it reaches behind", FIELD(pipeline.map.back_m)},
     {"map.width_m", "the robot itself: its width", FIELD(pipeline.map.width_m)},
 
-    {"zones", "zones on the ground that must be free (verdict.md)", PLACE(zones), .type = PLX_KEY_ZONES},
+    {"zones", "zones on the ground that must be free (verdict.md)", PLACE(pipeline.zones), .type = PLX_KEY_ZONES},
     {"verdict.stop_flags", "health flags for which the verdict is stop", FLAGS(pipeline.verdict.stop_flags)},
     {"verdict.slow_flags", "health flags for which it is slow", FLAGS(pipeline.verdict.slow_flags)},
     {"verdict.reaction_ms", "a verdict holds for so long after its pair was captured; 0 = two periods and 100 ms",

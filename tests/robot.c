@@ -21,7 +21,8 @@ void robot_scene(int camera, uint64_t seed, struct plx_scene *ret_scene)
     ret_scene->calibration = (struct plx_calibration_info){ROBOT_FOCAL, ROBOT_FOCAL, 319.5, 239.5, 319.5, ROBOT_BASELINE};
 }
 
-void robot_create(const struct plx_scene *scene, double min_height_m, struct plx_stages **ret_stages, struct runner *ret_runner)
+void robot_create(const struct plx_scene *scene, double min_height_m, const struct plx_zone_list *zones,
+                  struct plx_stages **ret_stages, struct runner *ret_runner)
 {
     const struct plx_limits limits = {.width = scene->width, .height = scene->height, .disparities = 128};
     struct plx_pipeline_params params;
@@ -31,29 +32,29 @@ void robot_create(const struct plx_scene *scene, double min_height_m, struct plx
     params.mount = (struct plx_mount){.z_m = scene->camera_height_m,
                                       .pitch_deg = scene->pitch_rad / ROBOT_DEGREE,
                                       .roll_deg = scene->roll_rad / ROBOT_DEGREE};
+    if (zones)
+        params.zones = *zones;
     if (plx_cpu_create(&limits, ret_stages) < 0)
         abort();
     runner_create(*ret_stages, &params, scene->width, scene->height, &scene->calibration, ret_runner);
 }
 
-void robot_watch(struct runner *runner, double near_m, double far_m, double max_unknown, double min_depth)
+struct plx_zone_list robot_zone(double near_m, double far_m, double max_unknown, double min_depth)
 {
     const float near = (float)near_m, far = (float)far_m, side = (float)ROBOT_ZONE_SIDE_M;
-    const struct plx_zone_list list = {.count = 1,
-                                       .zone = {{.name = "front",
-                                                 .points = 4,
-                                                 .polygon = {{near, -side}, {far, -side}, {far, side}, {near, side}},
-                                                 .frames = 2,
-                                                 .occupied = PLX_VERDICT_STOP,
-                                                 .unknown = PLX_VERDICT_STOP,
-                                                 .clear_s = 0.1,
-                                                 .min_height_m = 0.05,
-                                                 .max_height_m = 2,
-                                                 .max_speed_mps = 100,
-                                                 .max_unknown = (float)max_unknown,
-                                                 .min_depth = (float)min_depth}}};
-    if (plx_pipeline_watch_zones(runner->pipeline, &list) < 0)
-        abort();
+    return (struct plx_zone_list){.count = 1,
+                                  .zone = {{.name = "front",
+                                            .points = 4,
+                                            .polygon = {{near, -side}, {far, -side}, {far, side}, {near, side}},
+                                            .frames = 2,
+                                            .occupied = PLX_VERDICT_STOP,
+                                            .unknown = PLX_VERDICT_STOP,
+                                            .clear_s = 0.1,
+                                            .min_height_m = 0.05,
+                                            .max_height_m = 2,
+                                            .max_speed_mps = 100,
+                                            .max_unknown = (float)max_unknown,
+                                            .min_depth = (float)min_depth}}};
 }
 
 double robot_ahead(const struct plx_scene *scene, int disparity)
@@ -154,7 +155,7 @@ int robot_false_drops(enum robot_ground ground, int camera, uint64_t seed, int f
     int bad = 0;
     robot_scene(camera, seed, &scene);
     const double pitch = scene.pitch_rad;
-    robot_create(&scene, 0.25, &stages, &runner);
+    robot_create(&scene, 0.25, NULL, &stages, &runner);
     for (int frame = 0; frame < frames; frame++) {
         const double part = (double)(frame % APPROACH) / APPROACH;
         if (frame % APPROACH == 0) {

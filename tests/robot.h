@@ -14,16 +14,16 @@
 /* Level ground without things, seen by CAMERA: 0, 0.5 m high and 12 degrees down, or 1, 1.2 m high and 25 degrees down. */
 void robot_scene(int camera, uint64_t seed, struct plx_scene *ret_scene);
 
-/* A CPU backend, which the caller destroys, and a runner for SCENE, whose camera is mounted as it stands there. MIN_HEIGHT_M:
- * obstacles.min_height_m. */
-void robot_create(const struct plx_scene *scene, double min_height_m, struct plx_stages **ret_stages,
-                  struct runner *ret_runner);
+/* A CPU backend, which the caller destroys, and a runner for SCENE, whose camera is mounted as it stands there, with ZONES
+ * (NULL: none). MIN_HEIGHT_M: obstacles.min_height_m. */
+void robot_create(const struct plx_scene *scene, double min_height_m, const struct plx_zone_list *zones,
+                  struct plx_stages **ret_stages, struct runner *ret_runner);
 
 /* A zone from NEAR_M to FAR_M ahead, 2 * ROBOT_ZONE_SIDE_M wide, which demands stop for what stands in it or falls away, where
  * more than MAX_UNKNOWN of it is unknown, and where less than MIN_DEPTH of it shows depth. */
 #define ROBOT_ZONE_SIDE_M 0.6
 #define ROBOT_FIRST 4 /* frames until the map knows free from occupied */
-void robot_watch(struct runner *runner, double near_m, double far_m, double max_unknown, double min_depth);
+struct plx_zone_list robot_zone(double near_m, double far_m, double max_unknown, double min_depth);
 
 /* How far ahead, over level ground, a point of that ground with DISPARITY lies (16 to a pixel, above infinity). */
 double robot_ahead(const struct plx_scene *scene, int disparity);

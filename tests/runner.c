@@ -89,5 +89,8 @@ int runner_run(struct runner *runner, int64_t capture_ns)
                                     .format = PLX_FORMAT_GREY,
                                     .eye_width = image->width};
     }
-    return plx_pipeline_process(runner->pipeline, raw, capture_ns, runner->frame);
+    const int result = plx_pipeline_process(runner->pipeline, raw, capture_ns, runner->frame);
+    if (result == 0)
+        plx_pipeline_complete(runner->pipeline, 0, 0, runner->frame);
+    return result;
 }

@@ -67,14 +67,15 @@ static int report_end(const struct plx_config *config, const struct plx_error_me
 
 /* Registers the frame slots with the backend, so that it writes published frames in place. Optional for a backend that copies
  * outputs: registered memory is faster. FRAME_BYTES: the size of a slot. *RET_SLOTS: what to disown; NULL if not registered. */
-static int share_slots(const struct plx_setup *setup, struct plx_shm *shm, uint32_t frame_bytes, void **ret_slots)
+static int share_slots(const struct plx_setup *setup, struct plx_shm *shm, uint32_t frame_bytes, void **ret_slots,
+                       struct plx_error_message *message)
 {
     struct plx_stages *stages = setup->stages;
     size_t bytes;
 
     *ret_slots = NULL;
     if (setup->frame_bytes != frame_bytes)
-        return plx_fail(&setup->source->message, PLX_ERR_RANGE,
+        return plx_fail(message, PLX_ERR_RANGE,
                         "frames have %u bytes, and shared memory was made for %u: the source has changed; reload or restart",
                         setup->frame_bytes, frame_bytes);
     void *slots = plx_shm_frames(shm, &bytes);
@@ -86,7 +87,7 @@ static int share_slots(const struct plx_setup *setup, struct plx_shm *shm, uint3
         plx_log(LOG_NOTICE, "the GPU copies frames to shared memory through the driver's buffers, which is slower: %s",
                 stages->message.text);
     else
-        return plx_fail(&setup->source->message, result, "the backend cannot write to shared memory: %s", stages->message.text);
+        return plx_fail(message, result, "the backend cannot write to shared memory: %s", stages->message.text);
     return 0;
 }
 
@@ -110,13 +111,14 @@ static struct plx_frame_loop make_loop(struct plx_setup *setup, const struct plx
 }
 
 /* Continues track numbers and pose of the engine before, if there was one. */
-static void continue_pipeline(struct plx_pipeline *pipeline, const struct plx_shm *shm)
+static int continue_pipeline(struct plx_pipeline *pipeline, const struct plx_shm *shm)
 {
+    struct plx_pipeline_state state = {.last_track = plx_shm_tracks(shm)};
     struct plx_motion_info last;
 
-    plx_pipeline_continue_tracks(pipeline, plx_shm_tracks(shm));
     if (plx_ring_copy(shm, plx_ring_newest(shm), offsetof(struct plx_frame, motion), &last, sizeof last))
-        plx_pipeline_continue_motion(pipeline, &last);
+        state.motion = last;
+    return plx_pipeline_restore(pipeline, &state);
 }
 
 int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_shm *shm, struct plx_heartbeats *heartbeats,
@@ -126,7 +128,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     static struct plx_frame_loop loop;
     const struct sigaction on_stop = {.sa_handler = request_stop};
     struct plx_report report;
-    void *slots;
+    void *slots = NULL;
     int exit_code = PLX_EXIT_OK;
 
     plx_realtime_gather_heap();
@@ -142,24 +144,27 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     plx_zone_warnings_log(&plan->config);
     loop = make_loop(&setup, &plan->config, gpu_expected, shm, report_fd);
     plx_shm_set_gpu_schedule(shm, setup.gpu_schedule);
-    continue_pipeline(setup.pipeline, shm);
+    int result = continue_pipeline(setup.pipeline, shm);
+    if (result < 0)
+        plx_fail(&loop.message, result, "the pipeline: %s", plx_strerror(result));
     plx_sensors_start(&loop.sensors, heartbeats);
 
     struct plx_source *source = setup.source;
     source->heartbeats = heartbeats;
     plx_capture_queue_init(&loop.queue, source, (int64_t)(plan->config.source.pair_tolerance_ms * PLX_NS_PER_MS));
-    int result = share_slots(&setup, shm, plan->frame_bytes, &slots);
+    if (result == 0)
+        result = share_slots(&setup, shm, plan->frame_bytes, &slots, &loop.message);
     /* Everything that a frame needs is allocated, and the ring is mapped. */
     if (plx_realtime_lock_memory(&report.message) < 0)
         plx_log(LOG_NOTICE, "%s", report.message.text);
     plx_realtime_touch_memory();
     if (result == 0)
-        result = source->ops->start(source, &source->message);
+        result = source->ops->start(source, &loop.message);
     plx_capture_queue_start(&loop.queue);
     if (result == 0)
         result = plx_frame_loop_run(&loop, &stop_requested);
     if (result < 0)
-        exit_code = report_end(&plan->config, &source->message, result, loop.pipeline_failed && loop.on_gpu, report_fd);
+        exit_code = report_end(&plan->config, &loop.message, result, loop.pipeline_failed && loop.on_gpu, report_fd);
     plx_capture_queue_release(&loop.queue);
     source->ops->stop(source);
     plx_sensors_stop(&loop.sensors);

@@ -54,11 +54,11 @@ static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame)
     frame->source = loop->source_type;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = loop->queue.skipped;
-    frame->health |=
+    const uint32_t health =
         loop->permanent_health | plx_sensors_health(&loop->sensors) | loop->queue.health | late_stages(loop, frame);
+    plx_pipeline_complete(loop->pipeline, health, loop->queue.period_ns, frame);
     frame->state = frame->health ? PLX_STATE_DEGRADED : PLX_STATE_RUNNING;
     loop->queue.health = 0;
-    plx_pipeline_judge(loop->pipeline, loop->queue.period_ns, frame);
 }
 
 static void report_frame(struct plx_frame_loop *loop, const struct plx_frame *frame, int64_t taken_ns)
@@ -119,11 +119,11 @@ static int process_pair(struct plx_frame_loop *loop)
     if (result < 0) {
         loop->pipeline_failed = true;
         const char *message = loop->stages->message.text;
-        return plx_fail(&loop->queue.source->message, result, "the pipeline: %s", *message ? message : plx_strerror(result));
+        return plx_fail(&loop->message, result, "the pipeline: %s", *message ? message : plx_strerror(result));
     }
     plx_heartbeat_busy(PLX_WATCHED_PUBLISH);
     fill_header(loop, frame);
-    plx_shm_set_tracks(loop->shm, plx_pipeline_last_track(loop->pipeline));
+    plx_shm_note_tracks(loop->shm, frame);
     plx_ring_commit(loop->shm);
     plx_shm_set_verdict(loop->shm, frame);
     report_frame(loop, frame, taken_ns);
@@ -164,6 +164,8 @@ int plx_frame_loop_run(struct plx_frame_loop *loop, const volatile sig_atomic_t 
         plx_corrections_log(loop->corrections);
         plx_heartbeat_busy(PLX_WATCHED_SOURCE);
         result = plx_capture_queue_next(&loop->queue, stop);
+        if (result < 0)
+            loop->message = loop->queue.source->message;
         receive_commands(loop); /* after the wait: a hint may be about this pair */
         if (result == 0) {
             result = process_pair(loop);

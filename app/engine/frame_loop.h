@@ -26,12 +26,13 @@ struct plx_frame_loop {
     int report_fd;
     enum plx_source_type source_type;
     bool on_gpu;
-    bool has_begun;            /* with the first pair */
-    bool pipeline_failed;      /* why the loop ended */
-    uint32_t permanent_health; /* health flags of every frame */
+    bool has_begun;                   /* with the first pair */
+    bool pipeline_failed;             /* why the loop ended, */
+    struct plx_error_message message; /* in words */
+    uint32_t permanent_health;        /* health flags of every frame */
 };
 
-/* Runs until *STOP is set, then returns 0; else what ended the source or the pipeline, with a sentence in the source's message.
+/* Runs until *STOP is set, then returns 0; else what ended the source or the pipeline, with a sentence in loop->message.
  * LOST: the supervisor is gone. */
 int plx_frame_loop_run(struct plx_frame_loop *loop, const volatile sig_atomic_t *stop);
 

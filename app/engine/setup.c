@@ -209,8 +209,6 @@ static int open_pipeline(struct plx_setup *setup, const struct plx_config *confi
     if (result == 0)
         result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, message);
     if (result == 0)
-        result = plx_pipeline_watch_zones(setup->pipeline, &config->zones);
-    if (result == 0)
         setup->frame_bytes = plx_pipeline_layout(&config->pipeline, width, height, plane);
     return result;
 }

@@ -268,8 +268,13 @@ uint32_t plx_shm_tracks(const struct plx_shm *shm)
     return atomic_load_explicit(&shm->header->tracks, memory_order_relaxed);
 }
 
-void plx_shm_set_tracks(struct plx_shm *shm, uint32_t last)
+void plx_shm_note_tracks(struct plx_shm *shm, const struct plx_frame *frame)
 {
+    uint32_t last = plx_shm_tracks(shm);
+
+    for (uint32_t i = 0; i < frame->obstacle_count; i++)
+        if (frame->obstacle[i].track > last)
+            last = frame->obstacle[i].track;
     /* Relaxed: the commit that follows releases it, and the next engine comes after this process is reaped. */
     atomic_store_explicit(&shm->header->tracks, last, memory_order_relaxed);
 }

@@ -66,10 +66,10 @@ void plx_shm_set_restarts(struct plx_shm *shm, uint32_t restarts);
 /* Why the service is in its state, in words, cut to fit; wakes nobody. Only the supervisor may call it. */
 void plx_shm_set_reason(struct plx_shm *shm, const char *text);
 
-/* The highest number of a track given out in this epoch, 0 before the first. An engine goes on after it, and stores its own
- * before the frame that shows it is committed: the next engine never gives out a number again. */
+/* The highest number of a track that a frame of this epoch has shown, 0 before the first. An engine goes on after it, and notes
+ * those of FRAME before that is committed: the next engine never gives out a number again. */
 uint32_t plx_shm_tracks(const struct plx_shm *shm);
-void plx_shm_set_tracks(struct plx_shm *shm, uint32_t last);
+void plx_shm_note_tracks(struct plx_shm *shm, const struct plx_frame *frame);
 
 /* Publishes the GPU schedule, for plx_gpu_schedule; wakes nobody. */
 void plx_shm_set_gpu_schedule(struct plx_shm *shm, uint32_t schedule);

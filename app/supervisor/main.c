@@ -84,7 +84,7 @@ static int check(const struct plx_config *config, struct plx_error_message *mess
     const int result = check_calibration(config, &calibration, message);
     if (result == 0 && plx_calibration_exists(&calibration))
         return plx_zone_drawing_print(config, &calibration, stdout, message);
-    if (result == 0 && config->zones.count > 0)
+    if (result == 0 && config->pipeline.zones.count > 0)
         puts("the zones are not drawn: what the cameras see of them is known with a file in the key calibration");
     return result;
 }

@@ -102,18 +102,16 @@ int plx_zone_drawing_print(const struct plx_config *config, const struct plx_ste
     struct plx_stages *stages;
     struct plx_pipeline *pipeline = NULL;
 
-    if (config->zones.count == 0)
+    if (config->pipeline.zones.count == 0)
         return 0;
     int result = plx_backend_open(PLX_BACKEND_CPU, PLX_GPU_MEMORY_AUTO, &limits, &stages, NULL, message);
     if (result < 0)
         return result;
     result = plx_pipeline_create(stages, params, calibration, &pipeline, message);
-    if (result == 0)
-        result = plx_pipeline_watch_zones(pipeline, &config->zones);
     if (result == 0) {
         const struct plx_zones *zones = plx_pipeline_zones(pipeline);
-        draw(&config->zones, zones, out);
-        list_zones(&config->zones, zones, out);
+        draw(&config->pipeline.zones, zones, out);
+        list_zones(&config->pipeline.zones, zones, out);
     }
     plx_pipeline_destroy(pipeline);
     stages->ops->destroy(stages);

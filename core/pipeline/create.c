@@ -229,17 +229,15 @@ static void prepare_ground(struct plx_pipeline *pipeline)
     };
 }
 
-int plx_pipeline_watch_zones(struct plx_pipeline *pipeline, const struct plx_zone_list *zones)
+static int create_zones(struct plx_pipeline *pipeline)
 {
     const struct plx_ground_info none = {.valid = 0};
     struct plx_mount_info mount;
 
-    if (!pipeline->local_map || zones->count == 0)
-        return 0;
     plx_mount_info(&pipeline->params.mount, &none, &mount);
     const struct plx_zone_view view = {mount.base_from_left, pipeline->calibration,    pipeline->width,
                                        pipeline->height,     pipeline->blind_within_m, pipeline->params.map};
-    return plx_zones_create(zones, &view, &pipeline->zones);
+    return plx_zones_create(&pipeline->params.zones, &view, &pipeline->zones);
 }
 
 const struct plx_zones *plx_pipeline_zones(const struct plx_pipeline *pipeline)
@@ -316,14 +314,14 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
         result = plx_tracks_create(&params->track, &pipeline->tracks);
     if (result == 0 && pipeline->plane[PLX_PLANE_MAP].width > 0)
         result = plx_local_map_create(&params->map, &pipeline->local_map);
+    if (result == 0 && pipeline->local_map && params->zones.count > 0)
+        result = create_zones(pipeline);
     return finish(pipeline, result, ret_pipeline, message);
 }
 
 int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
                             struct plx_error_message *message)
 {
-    const struct plx_track_params none = {.min_hits = 1};
-
     if (width < 1 || height < 1 || width > PLX_MAX_SIDE || height > PLX_MAX_SIDE)
         return plx_fail(message, PLX_ERR_RANGE, "the image is %d x %d pixels; expected 1 to %d per side", width, height,
                         PLX_MAX_SIDE);
@@ -335,9 +333,7 @@ int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, st
     pipeline->identity[PLX_LEFT] = pipeline->identity[PLX_RIGHT] = true;
     pipeline->bytes = plx_pipeline_layout_raw(width, height, pipeline->plane);
     make_plan(pipeline);
-    int result = allocate_images(pipeline, NULL);
-    if (result == 0)
-        result = plx_tracks_create(&none, &pipeline->tracks);
+    const int result = allocate_images(pipeline, NULL);
     return finish(pipeline, result, ret_pipeline, message);
 }
 

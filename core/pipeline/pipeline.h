@@ -35,6 +35,7 @@ struct plx_pipeline_params {
     struct plx_mount mount;
     struct plx_map_params map;
     struct plx_verdict_params verdict;
+    struct plx_zone_list zones; /* judged in each frame; without a map there are none */
 };
 
 /*
@@ -68,7 +69,7 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
                         const struct plx_stereo_calibration *calibration, struct plx_pipeline **ret_pipeline,
                         struct plx_error_message *message);
 
-/* For raw frames; WIDTH, HEIGHT: of one eye. It has no motion and no tracks, and only keeps the last track number. */
+/* For raw frames; WIDTH, HEIGHT: of one eye. */
 int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, struct plx_pipeline **ret_pipeline,
                             struct plx_error_message *message);
 void plx_pipeline_destroy(struct plx_pipeline *pipeline);
@@ -78,18 +79,20 @@ void plx_pipeline_destroy(struct plx_pipeline *pipeline);
  * corrects nothing. STORE's context must outlive the pipeline. */
 int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct plx_correction_store *store);
 
-/* For pictures of one camera that are no sequence, each with a pipeline of its own, not raw and without a store. Before its
- * frame: goes on from what those before it LEARNED of the same calibration (NULL: from nothing), with the correction in force.
- * After its frame: saves what was learned. */
-int plx_pipeline_continue_learned(struct plx_pipeline *pipeline, const struct plx_learned *learned);
-void plx_pipeline_save_learned(struct plx_pipeline *pipeline, struct plx_learned *ret_learned);
+/* What a pipeline goes on from; zeros: from nothing. */
+struct plx_pipeline_state {
+    uint32_t last_track;           /* the largest track number so far */
+    struct plx_motion_info motion; /* of the last frame */
+    bool single;                   /* pictures of one camera that are no sequence, each with a pipeline of its own */
+    struct plx_learned learned;    /* about the calibration, from single pictures */
+};
 
-/* Numbers of tracks, as plx_tracks_last and plx_tracks_continue. */
-uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline);
-void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last);
+/* Before the first frame: goes on from STATE, of a pipeline with the same calibration. What is switched off ignores its part.
+ * The error of the backend. */
+int plx_pipeline_restore(struct plx_pipeline *pipeline, const struct plx_pipeline_state *state);
 
-/* Continues the pose of an earlier pipeline, as plx_motion_continue; ignored where motion is switched off. */
-void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct plx_motion_info *last);
+/* After the frame of a pipeline of a single picture, without a store: what it learned, for that of the next picture. */
+void plx_pipeline_save(struct plx_pipeline *pipeline, struct plx_pipeline_state *ret_state);
 
 /* Of the next pair: right capture time minus left. What moves meanwhile is no evidence of the calibration. */
 void plx_pipeline_set_skew(struct plx_pipeline *pipeline, int64_t skew_ns);
@@ -99,21 +102,17 @@ void plx_pipeline_set_prior(struct plx_pipeline *pipeline, const struct plx_moti
 
 /* Fills FRAME: planes, motion, ground, obstacles, stage times, sizes, calibration. FRAME is header and planes in one block of
  * plx_pipeline_layout or plx_pipeline_layout_raw bytes, shared memory of the backend. CAPTURE_NS, the left capture time,
- * drives motion and tracks; the engine fills what it knows of capture, state and sequence. Each stage marks its begin in the
- * calling thread's heartbeat (core/base/heartbeat.h); with a GPU the last stage's mark also covers the wait for the whole
- * frame. */
+ * drives motion and tracks; the caller fills what it knows of capture, state and sequence, and completes the frame. Each stage
+ * marks its begin in the calling thread's heartbeat (core/base/heartbeat.h); with a GPU the last stage's mark also covers the
+ * wait for the whole frame. */
 int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw[PLX_EYES], int64_t capture_ns,
                          struct plx_frame *frame);
-
-/* Judges ZONES in each frame from now on; before the first frame, once. A pipeline without a map, as a raw one, ignores them.
- * NOMEM. */
-int plx_pipeline_watch_zones(struct plx_pipeline *pipeline, const struct plx_zone_list *zones);
 
 /* The zones, and what the camera can see of them; the pipeline's own. NULL: there are none. */
 const struct plx_zones *plx_pipeline_zones(const struct plx_pipeline *pipeline);
 
-/* Decides the verdict of FRAME again, by all its health flags: those that the engine adds count too. PERIOD_NS: from pair to
- * pair; 0: not known. */
-void plx_pipeline_judge(const struct plx_pipeline *pipeline, int64_t period_ns, struct plx_frame *frame);
+/* Completes FRAME, once, after plx_pipeline_process: adds HEALTH, flags of the caller, and decides the verdict by all of them.
+ * PERIOD_NS: from pair to pair; 0: not known. Without it the verdict is stop. */
+void plx_pipeline_complete(const struct plx_pipeline *pipeline, uint32_t health, int64_t period_ns, struct plx_frame *frame);
 
 #endif

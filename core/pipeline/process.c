@@ -91,7 +91,6 @@ int plx_pipeline_process(struct plx_pipeline *pipeline, const struct plx_raw raw
         return result;
     for (int eye = 0; eye < PLX_EYES; eye++)
         frame->capture[eye].masked = pipeline->results->masked[eye];
-    plx_pipeline_judge(pipeline, 0, frame);
     return 0;
 }
 
@@ -110,34 +109,28 @@ int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct pl
     return made ? plx_pipeline_write_map(pipeline, made) : 0;
 }
 
-void plx_pipeline_save_learned(struct plx_pipeline *pipeline, struct plx_learned *ret_learned)
+void plx_pipeline_save(struct plx_pipeline *pipeline, struct plx_pipeline_state *ret_state)
 {
-    plx_learner_save(pipeline->learner, ret_learned);
+    *ret_state = (struct plx_pipeline_state){.single = true};
+    if (!pipeline->raw)
+        plx_learner_save(pipeline->learner, &ret_state->learned);
 }
 
-int plx_pipeline_continue_learned(struct plx_pipeline *pipeline, const struct plx_learned *learned)
+int plx_pipeline_restore(struct plx_pipeline *pipeline, const struct plx_pipeline_state *state)
 {
-    const struct plx_remap *made = plx_learner_continue(pipeline->learner, learned);
+    if (pipeline->raw)
+        return 0;
+    plx_tracks_continue(pipeline->tracks, state->last_track);
+    if (pipeline->motion && state->motion.source != PLX_MOTION_NONE) {
+        plx_motion_continue(pipeline->motion, &state->motion);
+        if (pipeline->local_map)
+            plx_local_map_continue(pipeline->local_map);
+    }
+    if (!state->single)
+        return 0;
+    const bool has_learned = state->learned.place > 0;
+    const struct plx_remap *made = plx_learner_continue(pipeline->learner, has_learned ? &state->learned : NULL);
     return made ? plx_pipeline_write_map(pipeline, made) : 0;
-}
-
-uint32_t plx_pipeline_last_track(const struct plx_pipeline *pipeline)
-{
-    return plx_tracks_last(pipeline->tracks);
-}
-
-void plx_pipeline_continue_tracks(struct plx_pipeline *pipeline, uint32_t last)
-{
-    plx_tracks_continue(pipeline->tracks, last);
-}
-
-void plx_pipeline_continue_motion(struct plx_pipeline *pipeline, const struct plx_motion_info *last)
-{
-    if (!pipeline->motion || last->source == PLX_MOTION_NONE)
-        return;
-    plx_motion_continue(pipeline->motion, last);
-    if (pipeline->local_map)
-        plx_local_map_continue(pipeline->local_map);
 }
 
 /* Flags, enum plx_health, whose checks have not seen enough since the start to say that all is well. */
@@ -154,8 +147,9 @@ static uint32_t unchecked(const struct plx_pipeline *pipeline)
     return flags;
 }
 
-void plx_pipeline_judge(const struct plx_pipeline *pipeline, int64_t period_ns, struct plx_frame *frame)
+void plx_pipeline_complete(const struct plx_pipeline *pipeline, uint32_t health, int64_t period_ns, struct plx_frame *frame)
 {
+    frame->health |= health;
     plx_verdict_decide(&pipeline->params.verdict, unchecked(pipeline), period_ns, frame);
 }
 

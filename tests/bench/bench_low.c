@@ -43,7 +43,7 @@ static void measure_thing(int camera, double min_height_m, struct plx_scene_obje
     uint64_t random = 1;
     robot_scene(camera, 1, &scene);
     scene.object_count = 1;
-    robot_create(&scene, min_height_m, &stages, &runner);
+    robot_create(&scene, min_height_m, NULL, &stages, &runner);
     for (int frame = 0; frame < frames; frame++) {
         scene.seed = 1 + (uint64_t)frame;
         scene.object[0] = thing;
@@ -144,14 +144,14 @@ struct stops {
 
 static void drive(uint64_t seed, int frames, struct stops *stops)
 {
+    const struct plx_zone_list zones = robot_zone(ZONE_NEAR_M, ZONE_FAR_M, 0.3, 0);
     struct plx_stages *stages;
     struct plx_scene scene;
     struct runner runner;
     int clear_for = 0, blocked_for = 0;
     bool stopped = false;
     plx_scene_street(640, 480, seed, &scene);
-    robot_create(&scene, 0.25, &stages, &runner);
-    robot_watch(&runner, ZONE_NEAR_M, ZONE_FAR_M, 0.3, 0);
+    robot_create(&scene, 0.25, &zones, &stages, &runner);
     for (int frame = 0; frame < frames; frame++) {
         const double time_s = (double)frame / RATE + (double)seed; /* another part of the way with each seed */
         runner_draw(&runner, &scene, time_s, (uint32_t)frame);
@@ -176,6 +176,7 @@ static void drive(uint64_t seed, int frames, struct stops *stops)
 /* Frames without a stop of FRAMES, for a post Z ahead that CAMERA begins to watch ROBOT_FIRST frames before. */
 static int missed_stops(int camera, int z, uint64_t seed, int frames)
 {
+    const struct plx_zone_list zones = robot_zone(ZONE_NEAR_M, ZONE_FAR_M, 1, 0); /* behind a thing nothing is known */
     struct plx_stages *stages;
     struct plx_scene scene;
     struct runner runner;
@@ -185,8 +186,7 @@ static int missed_stops(int camera, int z, uint64_t seed, int frames)
     scene.object_count = 1;
     scene.object[0] = (struct plx_scene_object){
         .x = robot_random(&random, -0.5, 0.5), .z = z + 0.1, .width = 0.05, .height = 0.4, .depth = 0.05};
-    robot_create(&scene, 0.25, &stages, &runner);
-    robot_watch(&runner, ZONE_NEAR_M, ZONE_FAR_M, 1, 0); /* behind a thing nothing is known */
+    robot_create(&scene, 0.25, &zones, &stages, &runner);
     for (int frame = 0; frame < ROBOT_FIRST + frames; frame++) {
         robot_see(&runner, &scene, frame);
         missed += frame >= ROBOT_FIRST && runner.frame->zone[0].verdict != PLX_VERDICT_STOP;

@@ -218,7 +218,8 @@ static void single_pictures_learn_from_each_other(void **state)
 {
     (void)state;
     static const struct numbers turned = {0.1 * DEGREE, -0.1 * DEGREE, -0.2 * DEGREE, 0.001};
-    struct plx_learned learned = {.place = 0};
+    struct plx_pipeline_state learned_so_far = {.single = true};
+    const struct plx_learned *learned = &learned_so_far.learned;
     uint32_t first = 0, before = 0;
 
     for (uint32_t i = 0; i < 20; i++) {
@@ -228,22 +229,22 @@ static void single_pictures_learn_from_each_other(void **state)
 
         plx_scene_street(WIDTH, HEIGHT, 1 + i % 4, &scene);
         create(&scene, PLX_CORRECTION_ROWS, NULL, &stages, &runner);
-        assert_int_equal(plx_pipeline_continue_learned(runner.pipeline, i > 0 ? &learned : NULL), 0);
+        assert_int_equal(plx_pipeline_restore(runner.pipeline, &learned_so_far), 0);
         runner_draw(&runner, &scene, i, i);
         turn(&scene.calibration, &turned, runner.raw[PLX_RIGHT].data);
         assert_int_equal(runner_run(&runner, 0), 0);
-        before = learned.place;
-        plx_pipeline_save_learned(runner.pipeline, &learned);
+        before = learned->place;
+        plx_pipeline_save(runner.pipeline, &learned_so_far);
         first = first == 0 && runner.frame->correction.number > 0 ? i : first;
         runner_destroy(&runner);
         stages->ops->destroy(stages);
     }
-    print_message("    from picture %u on; rows %.3f px; correction %u, %d matches\n", first, (double)learned.drift.info.rows,
-                  learned.state.number, learned.drift.count);
+    print_message("    from picture %u on; rows %.3f px; correction %u, %d matches\n", first, (double)learned->drift.info.rows,
+                  learned->state.number, learned->drift.count);
     assert_in_range(first, 2, 6); /* one picture alone corrects nothing */
-    assert_true(learned.drift.info.rows < 0.05F && learned.state.number <= 3);
-    assert_int_equal(learned.drift.count, PLX_ROW_MATCHES);
-    assert_true(learned.place > before); /* a full memory is renewed */
+    assert_true(learned->drift.info.rows < 0.05F && learned->state.number <= 3);
+    assert_int_equal(learned->drift.count, PLX_ROW_MATCHES);
+    assert_true(learned->place > before); /* a full memory is renewed */
 }
 
 /* With a correction and without it again, beside a pipeline that corrects nothing. */

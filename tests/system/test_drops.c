@@ -65,7 +65,7 @@ static void drops_are_seen_where_they_are(void **state)
             robot_scene(camera, 1 + i, &scene);
             scene.step_count = scenes[i].steps;
             memcpy(scene.step, scenes[i].step, sizeof scenes[i].step);
-            robot_create(&scene, 0.25, &stages, &runner);
+            robot_create(&scene, 0.25, NULL, &stages, &runner);
             for (int frame = 0; frame < FRAMES; frame++) {
                 robot_see(&runner, &scene, frame);
                 const struct seen seen = look(&scene, runner.frame);
@@ -97,7 +97,7 @@ static void level_ground_has_none(void **state)
         robot_scene(i % 2, 100 + (uint64_t)i, &scene);
         if (i >= 4)
             (i % 2 ? plx_scene_street : plx_scene_demo)(scene.width, scene.height, (uint64_t)i, &scene);
-        robot_create(&scene, 0.25, &stages, &runner);
+        robot_create(&scene, 0.25, NULL, &stages, &runner);
         int here = 0;
         for (uint32_t frame = 0; frame < FRAMES; frame++) {
             runner_draw(&runner, &scene, frame * 0.5, frame);
@@ -136,7 +136,7 @@ static void free_ground_ends_at_low_boxes(void **state)
         struct robot_seen all = {0};
         robot_scene(i % ROBOT_CAMERAS, 40, &scene);
         scene.object_count = 1;
-        robot_create(&scene, 0, &stages, &runner);
+        robot_create(&scene, 0, NULL, &stages, &runner);
         for (int frame = 0; frame < FRAMES; frame++) {
             scene.seed++;
             scene.object[0] = (struct plx_scene_object){

@@ -24,10 +24,10 @@ static int reasons_seen(struct runner *runner, const struct plx_scene *scene, ui
 
 static int count_frames(const struct plx_scene *scene, double min_height_m, uint32_t reasons, int frames)
 {
+    const struct plx_zone_list zones = robot_zone(1, 4.5, 1, 0); /* behind a thing nothing is known */
     struct plx_stages *stages;
     struct runner runner;
-    robot_create(scene, min_height_m, &stages, &runner);
-    robot_watch(&runner, 1, 4.5, 1, 0); /* behind a thing nothing is known */
+    robot_create(scene, min_height_m, &zones, &stages, &runner);
     const int seen = reasons_seen(&runner, scene, reasons, frames);
     runner_destroy(&runner);
     stages->ops->destroy(stages);
@@ -117,7 +117,7 @@ static void what_went_away_is_gone_in_half_a_second(void **state)
         struct runner runner;
         robot_scene(camera, 61, &scene);
         put(&scene, 0, 2.2, 0.4, 0.8);
-        robot_create(&scene, 0.25, &stages, &runner);
+        robot_create(&scene, 0.25, NULL, &stages, &runner);
         for (int frame = 0; frame < 20; frame++)
             robot_see(&runner, &scene, frame);
         assert_true(occupied_cells(&runner) > 5);
@@ -170,8 +170,8 @@ static void approach_begin(struct approach *approach)
     scene->object[APPROACH_WALL] = (struct plx_scene_object){.z = 3.5, .width = 5, .height = 2, .depth = 0.1};
     scene->object[APPROACH_BOX] = (struct plx_scene_object){.z = 1.5, .width = 0.3, .height = 0.2, .depth = 0.1};
     scene->drive = (struct plx_scene_drive){.ahead_m = 1.25, .period_s = 2 * APPROACH_S};
-    robot_create(scene, 0, &approach->stages, &approach->runner);
-    robot_watch(&approach->runner, 0.1, 1.6, 0.5, 0);
+    const struct plx_zone_list zones = robot_zone(0.1, 1.6, 0.5, 0);
+    robot_create(scene, 0, &zones, &approach->stages, &approach->runner);
     for (int i = 0; i <= APPROACH_S * PAIRS_A_SECOND; i++)
         approach_see(approach, (double)i / PAIRS_A_SECOND, PLX_NS_PER_S / PAIRS_A_SECOND, false);
 }

@@ -20,7 +20,7 @@
 #define HORIZON 64 /* from this row on the pictures show the floor */
 #define WALL_M 3.5 /* ahead, behind the zone */
 #define RATE_HZ 30
-#define TRIP 2                                 /* frames of the zone of robot_watch */
+#define TRIP 2                                 /* frames of the zone of robot_zone */
 #define SETTLED (PLX_FROZEN_CHECK_PAIRS + 1)   /* good frames before the fault: all checks have seen enough */
 #define ROWS_KNOWN (4 * PLX_ALIGNMENT_OFFSETS) /* the same where rows are to be off: its window is full then */
 #define MOUNT_KNOWN (2 * RATE_HZ + SETTLED)    /* the same where the camera is to be moved */
@@ -154,9 +154,9 @@ static void create(const struct fault *fault, const struct plx_scene *scene, str
     params.mount = (struct plx_mount){.z_m = scene->camera_height_m, .pitch_deg = scene->pitch_rad / ROBOT_DEGREE};
     params.verdict.stop_flags = fault->flag;
     params.verdict.slow_flags = 0;
+    params.zones = robot_zone(1, 2.5, 0.3, 0.5);
     assert_int_equal(plx_cpu_create(&limits, ret_stages), 0);
     runner_create(*ret_stages, &params, WIDTH, HEIGHT, &scene->calibration, ret_runner);
-    robot_watch(ret_runner, 1, 2.5, 0.3, 0.5);
 }
 
 static void make_scene(const struct fault *fault, struct plx_scene *ret_scene)

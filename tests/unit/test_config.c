@@ -67,7 +67,7 @@ static void every_field_has_a_key(void **state)
     _Static_assert(sizeof(struct plx_zone) ==
                        PLX_ZONE_NAME + 2 * PLX_ZONE_POINTS * sizeof(float) + 4 * sizeof(int) + 7 * sizeof(double),
                    "no padding");
-    memset(&config.zones, 0xFF, sizeof config.zones);
+    memset(&config.pipeline.zones, 0xFF, sizeof config.pipeline.zones);
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
         for (size_t i = 0; i < key->size; i++)
             if (byte[key->offset + i] == 0)

@@ -209,17 +209,6 @@ static void wrong_sizes_and_pictures_are_refused(void **state)
     fixture_close(&fixture);
 }
 
-/* An engine with raw frames between two with obstacles must not give numbers out twice. */
-static void numbers_of_tracks_are_carried_on(void **state)
-{
-    (void)state;
-    struct fixture fixture = fixture_open(8, 8);
-    assert_int_equal(plx_pipeline_last_track(fixture.pipeline), 0);
-    plx_pipeline_continue_tracks(fixture.pipeline, 41);
-    assert_int_equal(plx_pipeline_last_track(fixture.pipeline), 41);
-    fixture_close(&fixture);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,7 +216,6 @@ int main(void)
         cmocka_unit_test(only_the_pictures_and_histograms_have_planes),
         cmocka_unit_test(pictures_are_judged),
         cmocka_unit_test(wrong_sizes_and_pictures_are_refused),
-        cmocka_unit_test(numbers_of_tracks_are_carried_on),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -32,8 +32,6 @@ static int try_pipeline(const struct plx_config *config, const struct plx_stereo
     if (result < 0)
         return result;
     result = plx_pipeline_create(stages, &config->pipeline, calibration, &pipeline, message);
-    if (result == 0)
-        result = plx_pipeline_watch_zones(pipeline, &config->zones);
     plx_pipeline_destroy(pipeline);
     stages->ops->destroy(stages);
     return result;

@@ -87,8 +87,6 @@ int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_p
         goto fail;
     }
     result = plx_pipeline_create(local->stages, params, used, &local->pipeline, message);
-    if (result == 0)
-        result = plx_pipeline_watch_zones(local->pipeline, &config->zones);
     if (result < 0)
         goto fail;
     *ret_pipeline = local;
@@ -113,14 +111,14 @@ void plx_local_pipeline_destroy(struct plx_local_pipeline *local)
     free(local);
 }
 
-void plx_local_pipeline_save_learned(struct plx_local_pipeline *local, struct plx_learned *ret_learned)
+void plx_local_pipeline_save(struct plx_local_pipeline *local, struct plx_pipeline_state *ret_state)
 {
-    plx_pipeline_save_learned(local->pipeline, ret_learned);
+    plx_pipeline_save(local->pipeline, ret_state);
 }
 
-int plx_local_pipeline_continue_learned(struct plx_local_pipeline *local, const struct plx_learned *learned)
+int plx_local_pipeline_restore(struct plx_local_pipeline *local, const struct plx_pipeline_state *state)
 {
-    return plx_pipeline_continue_learned(local->pipeline, learned);
+    return plx_pipeline_restore(local->pipeline, state);
 }
 
 const struct plx_stereo_calibration *plx_local_pipeline_calibration(const struct plx_local_pipeline *local)
@@ -140,7 +138,9 @@ int plx_local_pipeline_process(struct plx_local_pipeline *local, const struct pl
             memcpy((uint8_t *)local->pixels[eye] + (size_t)y * raw->pitch, plx_row(image[eye], y), raw->pitch);
     }
     int result = plx_pipeline_process(local->pipeline, local->raw, capture_ns, local->frame);
-    if (result == 0)
-        *ret_frame = local->frame;
-    return result;
+    if (result < 0)
+        return result;
+    plx_pipeline_complete(local->pipeline, 0, 0, local->frame);
+    *ret_frame = local->frame;
+    return 0;
 }

@@ -18,9 +18,9 @@ int plx_local_pipeline_create(int width, int height, const struct plx_pipeline_p
                               struct plx_local_pipeline **ret_pipeline, struct plx_error_message *message);
 void plx_local_pipeline_destroy(struct plx_local_pipeline *local); /* NULL is fine */
 
-/* As plx_pipeline_save_learned and plx_pipeline_continue_learned. */
-void plx_local_pipeline_save_learned(struct plx_local_pipeline *local, struct plx_learned *ret_learned);
-int plx_local_pipeline_continue_learned(struct plx_local_pipeline *local, const struct plx_learned *learned);
+/* As plx_pipeline_save and plx_pipeline_restore. */
+void plx_local_pipeline_save(struct plx_local_pipeline *local, struct plx_pipeline_state *ret_state);
+int plx_local_pipeline_restore(struct plx_local_pipeline *local, const struct plx_pipeline_state *state);
 const struct plx_stereo_calibration *plx_local_pipeline_calibration(const struct plx_local_pipeline *local);
 
 /* LEFT and RIGHT: U8, of the size given to create. LOCAL owns *ret_frame, which is valid until the next call. */

@@ -43,7 +43,7 @@ struct plx_run {
 /* What the pairs with CALIBRATION showed of it. */
 struct plx_run_learned {
     struct plx_stereo_calibration calibration;
-    struct plx_learned learned;
+    struct plx_pipeline_state state;
 };
 
 /* One pair in memory. */

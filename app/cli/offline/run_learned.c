@@ -36,7 +36,7 @@ int plx_run_keep_learned(struct plx_run *run)
         known = &grown[run->learned_count++];
         known->calibration = *plx_local_pipeline_calibration(run->pipeline);
     }
-    plx_local_pipeline_save_learned(run->pipeline, &known->learned);
+    plx_local_pipeline_save(run->pipeline, &known->state);
     return 0;
 }
 
@@ -45,5 +45,6 @@ int plx_run_continue_learned(struct plx_run *run)
     if (!is_shared(run))
         return 0;
     const struct plx_run_learned *known = find(run);
-    return plx_local_pipeline_continue_learned(run->pipeline, known ? &known->learned : NULL);
+    const struct plx_pipeline_state nothing = {.single = true};
+    return plx_local_pipeline_restore(run->pipeline, known ? &known->state : &nothing);
 }

@@ -7,7 +7,7 @@
 #include "config/schema.h"
 #include "config/text.h"
 #include "config/zones.h"
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 #define QUOTE(text) #text
 #define TEXT_OF(macro) QUOTE(macro)

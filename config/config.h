@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "core/geometry/calibration.h"
-#include "core/pipeline/camera_options.h"
-#include "core/pipeline/exposure.h"
+#include "core/source/camera_options.h"
+#include "core/source/exposure.h"
 #include "core/pipeline/pipeline.h"
 #include "gpu/gpu.h"
 

@@ -7,7 +7,7 @@
 
 #include <parallax/shm.h>
 
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define MEMBER(field) ((struct plx_config *)0)->field

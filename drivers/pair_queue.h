@@ -6,7 +6,7 @@
 #ifndef PLX_DRIVERS_PAIR_QUEUE_H
 #define PLX_DRIVERS_PAIR_QUEUE_H
 
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 struct plx_pair_queue;
 struct plx_stages;

@@ -17,8 +17,9 @@ LAYERS = {
     "core/motion": "core/base core/geometry",
     "core/drift": "core/base core/geometry core/motion",
     "core/tracks": "core/base core/geometry core/ground/predictions.h core/motion",
-    "core/map": "core/base core/geometry/stereo.h core/motion",
-    "core/verdict": "core/base core/motion core/map",  # the rectangle of the robot
+    "core/source": "core/base core/geometry",
+    "core/checks": "core/base core/geometry core/source",
+    "core/verdict": "core/base core/geometry/stereo.h core/motion",
     "core/pipeline": "core",
     "cpu": "core",
     "gpu": "core",

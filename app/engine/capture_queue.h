@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "core/base/period.h"
-#include "core/pipeline/pairing.h"
+#include "core/source/pairing.h"
 
 struct plx_capture_queue {
     struct plx_source *source;

@@ -10,7 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/geometry/calibration.h"
-#include "core/pipeline/exposure.h"
+#include "core/source/exposure.h"
 
 enum plx_report_kind {
     PLX_REPORT_PLAN = 1, /* of a probe: everything opens; frame_bytes and calibration are for the engine */

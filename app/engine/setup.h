@@ -6,7 +6,7 @@
 #include "app/corrections/store.h"
 #include "app/engine/report.h"
 #include "config/config.h"
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 struct plx_setup {
     bool retries_refusals;     /* a camera that fails to open is tried again */

@@ -12,7 +12,7 @@
 #include "app/engine/setup.h"
 #include "app/selftest/check.h"
 #include "core/base/clock.h"
-#include "core/pipeline/pairing.h"
+#include "core/source/pairing.h"
 
 #define MAX_PAIRS 20000
 #define WARM_UP_PAIRS 5

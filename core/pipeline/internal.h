@@ -3,15 +3,16 @@
 #ifndef PLX_CORE_PIPELINE_INTERNAL_H
 #define PLX_CORE_PIPELINE_INTERNAL_H
 
+#include "core/checks/alignment.h"
+#include "core/checks/mount_check.h"
+#include "core/checks/picture_check.h"
 #include "core/drift/learner.h"
 #include "core/drift/skew.h"
-#include "core/geometry/alignment.h"
 #include "core/ground/columns.h"
 #include "core/ground/history.h"
 #include "core/ground/obstacles.h"
 #include "core/ground/records.h"
 #include "core/motion/motion.h"
-#include "core/pipeline/picture_check.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/plan.h"
 #include "core/pipeline/stages.h"

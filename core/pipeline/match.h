@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/pipeline/parameters.h"
+#include "core/base/range.h"
 
 enum plx_census_kind {
     PLX_CENSUS_SYMMETRIC_9X7, /* centre-symmetric, 31 bits (libSGM) */

@@ -11,9 +11,9 @@
 #include "core/geometry/calibration.h"
 #include "core/geometry/mount.h"
 #include "core/ground/obstacles.h"
-#include "core/map/map.h"
 #include "core/pipeline/stages.h"
 #include "core/tracks/tracks.h"
+#include "core/verdict/map.h"
 #include "core/verdict/verdict.h"
 #include "core/verdict/zones.h"
 

@@ -8,7 +8,7 @@
 #include <parallax/frame.h>
 
 #include "core/base/image.h"
-#include "core/map/map.h"
+#include "core/verdict/map.h"
 
 #define PLX_ZONE_REACH_M 5.0 /* no point of a polygon is farther from the base's origin: the map always holds it */
 #define PLX_ZONE_FRAMES 31   /* largest number of frames to trip */

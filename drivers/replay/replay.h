@@ -3,7 +3,7 @@
 #ifndef PLX_DRIVERS_REPLAY_REPLAY_H
 #define PLX_DRIVERS_REPLAY_REPLAY_H
 
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 struct plx_stages;
 

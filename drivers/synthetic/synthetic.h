@@ -3,7 +3,7 @@
 #ifndef PLX_DRIVERS_SYNTHETIC_SYNTHETIC_H
 #define PLX_DRIVERS_SYNTHETIC_SYNTHETIC_H
 
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 #include "drivers/synthetic/scene.h"
 
 struct plx_stages;

@@ -6,7 +6,7 @@
 #ifndef PLX_V4L2_CAMERA_H
 #define PLX_V4L2_CAMERA_H
 
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 #include "drivers/v4l2/buffers.h"
 #include "drivers/v4l2/clock.h"
 #include "drivers/v4l2/controls.h"

@@ -8,7 +8,7 @@
 
 #include <parallax/error.h>
 
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 /* Controls of NVIDIA's camera driver for Jetson, which no header of Linux has. */
 #define TEGRA_GAIN 0x009a2009

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 #define PLX_V4L2_FRAMES_QUEUED 3 /* pictures of one camera; a further one replaces the oldest */
 

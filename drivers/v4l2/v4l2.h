@@ -3,7 +3,7 @@
 #ifndef PLX_DRIVERS_V4L2_V4L2_H
 #define PLX_DRIVERS_V4L2_V4L2_H
 
-#include "core/pipeline/camera_options.h"
+#include "core/source/camera_options.h"
 
 struct plx_error_message;
 struct plx_source;

@@ -35,7 +35,7 @@
 #include "app/engine/sensors.h"
 #include "app/publish/shm.h"
 #include "core/motion/motion.h"
-#include "core/pipeline/pairing.h"
+#include "core/source/pairing.h"
 #include "core/tracks/tracks.h"
 #include "cpu/cpu.h"
 #include "cpu/internal.h"

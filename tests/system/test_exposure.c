@@ -11,7 +11,7 @@
 
 #include "config/config.h"
 #include "core/base/clock.h"
-#include "core/pipeline/exposure.h"
+#include "core/source/exposure.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/synthetic.h"
 #include "tests/cmocka.h"

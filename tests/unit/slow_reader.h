@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 #include "tests/cmocka.h"
 #include "tests/patience.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/geometry/alignment.h"
+#include "core/checks/alignment.h"
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
 #include "drivers/synthetic/scene.h"

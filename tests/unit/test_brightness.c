@@ -3,7 +3,7 @@
  * sharpness on pictures of steps. */
 #include <string.h>
 
-#include "core/pipeline/picture_check.h"
+#include "core/checks/picture_check.h"
 #include "tests/cmocka.h"
 
 #define EYE_ROWS (1 + 64) /* the whole picture, then zones */

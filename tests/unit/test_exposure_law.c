@@ -7,8 +7,8 @@
 #include <parallax/error.h>
 
 #include "core/base/text.h"
-#include "core/pipeline/exposure.h"
-#include "core/pipeline/source.h"
+#include "core/source/exposure.h"
+#include "core/source/source.h"
 #include "tests/cmocka.h"
 
 #define ZONES (PLX_ZONES * PLX_ZONES)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The map from scans and stixels that are made by hand: what is free, occupied, a drop and unknown; what stays and what goes.
  */
-#include "core/map/map.h"
+#include "core/verdict/map.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/geometry/mount.h"
-#include "core/map/map.h"
+#include "core/verdict/map.h"
 #include "core/motion/pose.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"

@@ -2,7 +2,7 @@
 /* The camera on the robot: where its points are in the base, and when the ground says that it was moved. */
 #include <math.h>
 
-#include "core/geometry/mount.h"
+#include "core/checks/mount_check.h"
 #include "core/motion/pose.h"
 #include "tests/cmocka.h"
 

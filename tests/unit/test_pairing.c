@@ -7,7 +7,7 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
-#include "core/pipeline/pairing.h"
+#include "core/source/pairing.h"
 #include "tests/cmocka.h"
 
 #define PERIOD (33 * PLX_NS_PER_MS)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/base/image.h"
-#include "core/geometry/alignment.h"
-#include "core/pipeline/picture_check.h"
+#include "core/checks/alignment.h"
+#include "core/checks/picture_check.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/scene.h"
 #include "drivers/synthetic/texture.h"

@@ -4,7 +4,7 @@
 
 #include <turbojpeg.h>
 
-#include "core/pipeline/pairing.h"
+#include "core/source/pairing.h"
 #include "tests/unit/replay_files.h"
 #include "tests/unit/slow_reader.h"
 

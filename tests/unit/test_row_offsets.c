@@ -2,7 +2,7 @@
 /* How far rows are off, from matches that are made up: where an offset lies, and the map that many of them make. */
 #include <math.h>
 
-#include "core/geometry/alignment.h"
+#include "core/checks/alignment.h"
 #include "tests/cmocka.h"
 #include "tests/scratch.h"
 

@@ -9,7 +9,7 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
-#include "core/pipeline/pairing.h"
+#include "core/source/pairing.h"
 #include "core/pipeline/stages.h"
 #include "cpu/cpu.h"
 #include "drivers/v4l2/v4l2.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/geometry/alignment.h"
+#include "core/checks/alignment.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/pipeline/parameters.h"
+#include "core/base/range.h"
 
 #include <stdarg.h>
 #include <stdio.h>

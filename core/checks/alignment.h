@@ -4,8 +4,8 @@
  * every frame one patch of the left image is searched for in the right one (by the image operation match_template), far up and
  * down. A patch with enough texture gives the offset where it was found; an affine map is fitted to the newest offsets.
  */
-#ifndef PLX_CORE_GEOMETRY_ALIGNMENT_H
-#define PLX_CORE_GEOMETRY_ALIGNMENT_H
+#ifndef PLX_CORE_CHECKS_ALIGNMENT_H
+#define PLX_CORE_CHECKS_ALIGNMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * looks at a cell once, as free, as occupied or as a drop; looks are weighed against each other, after the occupancy grids of
  * Moravec and Elfes (High resolution maps from wide angle sonar, ICRA 1985), with small whole numbers.
  */
-#ifndef PLX_CORE_MAP_MAP_H
-#define PLX_CORE_MAP_MAP_H
+#ifndef PLX_CORE_VERDICT_MAP_H
+#define PLX_CORE_VERDICT_MAP_H
 
 #include <stdbool.h>
 

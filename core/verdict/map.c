@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/map/map.h"
+#include "core/verdict/map.h"
 
 #include <math.h>
 #include <stdlib.h>

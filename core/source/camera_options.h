@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a user says about two real cameras: the configuration holds it, drivers/v4l2 follows it. docs/cameras.md explains each.
  */
-#ifndef PLX_CORE_PIPELINE_CAMERA_OPTIONS_H
-#define PLX_CORE_PIPELINE_CAMERA_OPTIONS_H
+#ifndef PLX_CORE_SOURCE_CAMERA_OPTIONS_H
+#define PLX_CORE_SOURCE_CAMERA_OPTIONS_H
 
 #include <stdbool.h>
 

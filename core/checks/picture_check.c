@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/pipeline/picture_check.h"
+#include "core/checks/picture_check.h"
 
 #include <stdlib.h>
 #include <string.h>

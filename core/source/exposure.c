@@ -5,7 +5,7 @@
  * right one. It neither winds up nor oscillates while a change has not reached the pictures yet. All brightness errors are in
  * stops, powers of two.
  */
-#include "core/pipeline/exposure.h"
+#include "core/source/exposure.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include <parallax/error.h>
 
 #include "core/base/text.h"
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 #define ZONES (PLX_ZONES * PLX_ZONES)
 #define EYE_ROWS (1 + ZONES) /* of the histogram plane: whole image, then zones */

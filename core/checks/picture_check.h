@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of each pair of pictures: brightness, by the histograms, and frozen pictures, by the raw bytes. */
-#ifndef PLX_CORE_PIPELINE_PICTURE_CHECK_H
-#define PLX_CORE_PIPELINE_PICTURE_CHECK_H
+#ifndef PLX_CORE_CHECKS_PICTURE_CHECK_H
+#define PLX_CORE_CHECKS_PICTURE_CHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sources of pictures: one ops struct for cameras, replayed files and the synthetic scene. */
-#ifndef PLX_CORE_PIPELINE_SOURCE_H
-#define PLX_CORE_PIPELINE_SOURCE_H
+#ifndef PLX_CORE_SOURCE_SOURCE_H
+#define PLX_CORE_SOURCE_SOURCE_H
 
 #include <parallax/frame.h>
 

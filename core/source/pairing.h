@@ -3,10 +3,10 @@
  * Pairs left and right captures by their capture time. It calls no source: each result lists the captures that the caller must
  * release. The captures of one eye arrive in time order; either eye may be late or lose captures.
  */
-#ifndef PLX_CORE_PIPELINE_PAIRING_H
-#define PLX_CORE_PIPELINE_PAIRING_H
+#ifndef PLX_CORE_SOURCE_PAIRING_H
+#define PLX_CORE_SOURCE_PAIRING_H
 
-#include "core/pipeline/source.h"
+#include "core/source/source.h"
 
 #define PLX_PAIRING_QUEUE 3  /* captures of one eye that wait for the other; a source gives PLX_SOURCE_MIN_PAIRS */
 #define PLX_PAIRING_DESYNC 2 /* unpaired captures of both eyes in a row that are a fault */

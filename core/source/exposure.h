@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The exposure controller: one for both cameras, on their merged histograms. It does no I/O. */
-#ifndef PLX_CORE_PIPELINE_EXPOSURE_H
-#define PLX_CORE_PIPELINE_EXPOSURE_H
+#ifndef PLX_CORE_SOURCE_EXPOSURE_H
+#define PLX_CORE_SOURCE_EXPOSURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <parallax/frame.h>
 
 #include "core/base/image.h"
-#include "core/pipeline/parameters.h"
+#include "core/base/range.h"
 
 struct plx_control_range;
 

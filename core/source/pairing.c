@@ -3,7 +3,7 @@
  * The timestamps of each eye increase. So of two captures whose times differ too much, the older one will never have a partner.
  * Pairing the oldest captures that fit therefore gives the largest possible number of pairs.
  */
-#include "core/pipeline/pairing.h"
+#include "core/source/pairing.h"
 
 #include <string.h>
 

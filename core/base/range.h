@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ranges of parameters, each stated once: for the checks here, and for the configuration and its documentation. */
-#ifndef PLX_CORE_PIPELINE_PARAMETERS_H
-#define PLX_CORE_PIPELINE_PARAMETERS_H
+#ifndef PLX_CORE_BASE_RANGE_H
+#define PLX_CORE_BASE_RANGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -150,14 +150,32 @@ static void append_heartbeats(struct plx_blackbox *blackbox, const struct plx_he
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */
 
-int plx_blackbox_write_copy(struct plx_blackbox *blackbox)
+struct copy_task {
+    struct plx_blackbox *blackbox;
+    const struct plx_parent *parent;
+};
+
+static int copier_main(void *argument, int report_fd)
 {
+    const struct copy_task *task = argument;
+    struct plx_box *box = task->blackbox->box;
     struct plx_error_message message;
 
-    if (plx_box_save(blackbox->box, blackbox->copy_reason, &message) == 0)
+    (void)report_fd;
+    task->blackbox->box = NULL; /* this process still needs the box */
+    plx_parent_close_in_child(task->parent);
+    if (plx_box_save(box, task->blackbox->copy_reason, &message) == 0)
         return 0;
     plx_log(LOG_WARNING, "%s", message.text);
     return 1;
+}
+
+void plx_blackbox_start_copier(struct plx_blackbox *blackbox, const struct plx_parent *parent)
+{
+    struct copy_task task = {blackbox, parent};
+
+    if (plx_child_start(&blackbox->copier, "parallax-copier", copier_main, &task) < 0)
+        plx_log(LOG_WARNING, "no copy of the black box: the system is out of processes, memory or descriptors");
 }
 
 void plx_blackbox_save(struct plx_blackbox *blackbox, const char *reason)

@@ -44,10 +44,10 @@ void plx_blackbox_state(struct plx_blackbox *blackbox, enum plx_state state, uin
 /* A line of the engine's log; the supervisor's own lines come by themselves. */
 void plx_blackbox_log(struct plx_blackbox *blackbox, int level, const char *line);
 /* Records the heartbeats ten times a second; reaps the process that wrote a copy. True once for a copy that is due: the caller
- * starts blackbox->copier, a process that calls plx_blackbox_write_copy. */
+ * starts the copier. */
 bool plx_blackbox_tick(struct plx_blackbox *blackbox, const struct plx_heartbeats *heartbeats);
-/* Writes the copy. Returns an exit code. */
-int plx_blackbox_write_copy(struct plx_blackbox *blackbox);
+/* Starts the copier, a process that writes the copy. Logs a failure. */
+void plx_blackbox_start_copier(struct plx_blackbox *blackbox, const struct plx_parent *parent);
 
 /* Requests a copy after a fault. It is due 0.5 s later, so that it holds what followed, and at least 10 s after the last copy,
  * which is as much as a box holds. REASON: letters and hyphens, static; the first one names the copy. */

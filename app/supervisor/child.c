@@ -11,6 +11,11 @@
 
 #include "app/engine/report.h"
 
+void plx_parent_close_in_child(const struct plx_parent *parent)
+{
+    parent->close_in_child(parent->context);
+}
+
 static _Noreturn void run_child(const char *name, pid_t parent, plx_child_main *run, void *argument, int report_fd)
 {
     sigset_t none;

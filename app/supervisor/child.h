@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One forked process, the socket to it, and its event source in the event loop. */
+/* One forked process, the socket to it, its event source in the event loop, and what it inherits of its parent. */
 #ifndef PLX_APP_SUPERVISOR_CHILD_H
 #define PLX_APP_SUPERVISOR_CHILD_H
 
@@ -8,6 +8,10 @@
 
 #include <systemd/sd-event.h>
 
+#include "core/base/clock.h"
+
+#define PLX_KILL_BUDGET_NS (2 * PLX_NS_PER_S) /* from SIGKILL to a process's end */
+
 struct plx_child {
     pid_t pid;     /* 0 = no process */
     int report_fd; /* receives reports, sends commands; -1 = closed. Stays open after the process until plx_child_finish */
@@ -15,6 +19,16 @@ struct plx_child {
 };
 
 #define PLX_CHILD_NONE ((struct plx_child){.pid = 0, .report_fd = -1})
+
+/* The process that starts children. */
+struct plx_parent {
+    sd_event *event;
+    void (*close_in_child)(void *context); /* for plx_parent_close_in_child */
+    void *context;
+};
+
+/* For a child, first of all: closes inherited descriptors, or sockets would outlive their owner. */
+void plx_parent_close_in_child(const struct plx_parent *parent);
 
 /* The child's main function; it returns the exit code. */
 typedef int plx_child_main(void *argument, int report_fd);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/supervisor/supervisor.h"
+#include "app/supervisor/probe.h"
 
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/wait.h>
 
 #include <parallax/error.h>
@@ -10,15 +9,23 @@
 #include "app/engine/engine.h"
 #include "app/exit.h"
 
+#pragma GCC poison plx_now_ns /* the caller gives service time */
+
 #define PROBE_BUDGET_NS (20 * PLX_NS_PER_S) /* for opening all that the configuration names */
+
+/* What the process of a probe does. */
+struct task {
+    const struct plx_parent *parent;
+    const struct plx_config *config; /* NULL: it opens the GPU */
+    uint32_t ring_bytes;
+};
 
 static int probe_main(void *argument, int report_fd)
 {
-    struct plx_supervisor *supervisor = argument;
-    plx_supervisor_close_in_child(supervisor);
-    return supervisor->probe.kind == PLX_PROBE_GPU
-               ? plx_engine_probe_gpu(report_fd)
-               : plx_engine_probe(&supervisor->reload.candidate.config, supervisor->publisher.frame_bytes, report_fd);
+    const struct task *task = argument;
+
+    plx_parent_close_in_child(task->parent);
+    return task->config ? plx_engine_probe(task->config, task->ring_bytes, report_fd) : plx_engine_probe_gpu(report_fd);
 }
 
 /* The first answer counts. */
@@ -41,34 +48,46 @@ static void answer_failed(struct plx_probe *probe, int exit_code, bool transient
 
 static int receive(sd_event_source *source, int fd, uint32_t events, void *argument)
 {
-    struct plx_supervisor *supervisor = argument;
+    struct plx_probe *probe = argument;
     struct plx_report report;
 
     (void)source;
     (void)events;
     while (plx_report_receive(fd, &report))
-        answer(&supervisor->probe, &report);
+        answer(probe, &report);
     return 0;
 }
 
-void plx_probe_start(struct plx_supervisor *supervisor, enum plx_probe_kind kind)
+static void start(struct plx_probe *probe, enum plx_probe_kind kind, struct task *task, int64_t now_ns)
 {
-    struct plx_probe *probe = &supervisor->probe;
-
-    *probe = (struct plx_probe){.child = PLX_CHILD_NONE, .kind = kind, .kill_ns = supervisor->now_ns + PROBE_BUDGET_NS};
-    if (plx_child_start(&probe->child, "parallax-probe", probe_main, supervisor) < 0 ||
-        plx_child_watch(&probe->child, supervisor->event, receive, supervisor) < 0)
+    *probe = (struct plx_probe){.child = PLX_CHILD_NONE, .kind = kind, .kill_ns = now_ns + PROBE_BUDGET_NS};
+    if (plx_child_start(&probe->child, "parallax-probe", probe_main, task) < 0 ||
+        plx_child_watch(&probe->child, task->parent->event, receive, probe) < 0)
         answer_failed(probe, PLX_EXIT_OS, true,
                       "cannot start a process: the system is out of processes, memory or descriptors");
 }
 
-void plx_probe_reaped(struct plx_supervisor *supervisor, int status)
+void plx_probe_start_config(struct plx_probe *probe, const struct plx_parent *parent, const struct plx_config *config,
+                            uint32_t ring_bytes, int64_t now_ns)
 {
-    struct plx_probe *probe = &supervisor->probe;
+    start(probe, PLX_PROBE_CONFIG, &(struct task){.parent = parent, .config = config, .ring_bytes = ring_bytes}, now_ns);
+}
 
-    receive(probe->child.reports, probe->child.report_fd, 0, supervisor);
+void plx_probe_start_gpu(struct plx_probe *probe, const struct plx_parent *parent, int64_t now_ns)
+{
+    start(probe, PLX_PROBE_GPU, &(struct task){.parent = parent}, now_ns);
+}
+
+bool plx_probe_is_running(const struct plx_probe *probe)
+{
+    return probe->child.pid > 0;
+}
+
+void plx_probe_reaped(struct plx_probe *probe, int64_t now_ns, int status)
+{
+    receive(probe->child.reports, probe->child.report_fd, 0, probe);
     plx_child_finish(&probe->child);
-    if (supervisor->now_ns > probe->kill_ns)
+    if (now_ns > probe->kill_ns)
         answer_failed(probe, PLX_EXIT_FAILURE, true, "opening cameras or GPU took longer than 20 s; does a driver hang?");
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         answer_failed(probe, PLX_EXIT_OS, true, "the probe process was killed from outside, or because memory is exhausted");
@@ -85,29 +104,24 @@ bool plx_probe_take_answer(struct plx_probe *probe, struct plx_report *ret_repor
     return true;
 }
 
-bool plx_probe_has_ended(const struct plx_supervisor *supervisor)
+bool plx_probe_has_ended(const struct plx_probe *probe, int64_t now_ns)
 {
-    const struct plx_probe *probe = &supervisor->probe;
-    return probe->child.pid == 0 || supervisor->now_ns > probe->kill_ns + PLX_KILL_BUDGET_NS;
+    return probe->child.pid == 0 || now_ns > probe->kill_ns + PLX_KILL_BUDGET_NS;
 }
 
-void plx_probe_tick(struct plx_supervisor *supervisor)
+void plx_probe_tick(struct plx_probe *probe, int64_t now_ns)
 {
-    struct plx_probe *probe = &supervisor->probe;
-
-    if (probe->child.pid > 0 && supervisor->now_ns > probe->kill_ns)
+    if (plx_probe_is_running(probe) && now_ns > probe->kill_ns)
         plx_child_signal(&probe->child, SIGKILL);
-    if (probe->child.pid > 0 && plx_probe_has_ended(supervisor))
+    if (plx_probe_is_running(probe) && plx_probe_has_ended(probe, now_ns))
         answer_failed(
             probe, PLX_EXIT_FAILURE, true,
             "the probe process does not die of SIGKILL: a driver holds it; unplug the camera, or restart the machine");
 }
 
-void plx_probe_stop(struct plx_supervisor *supervisor)
+void plx_probe_stop(struct plx_probe *probe, int64_t now_ns)
 {
-    struct plx_probe *probe = &supervisor->probe;
-
     plx_child_signal(&probe->child, SIGKILL);
-    if (probe->kill_ns > supervisor->now_ns)
-        probe->kill_ns = supervisor->now_ns;
+    if (probe->kill_ns > now_ns)
+        probe->kill_ns = now_ns;
 }

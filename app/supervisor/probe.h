@@ -8,8 +8,7 @@
 
 #include "app/engine/report.h"
 #include "app/supervisor/child.h"
-
-struct plx_supervisor;
+#include "config/config.h"
 
 enum plx_probe_kind { PLX_PROBE_CONFIG, PLX_PROBE_GPU };
 
@@ -22,18 +21,23 @@ struct plx_probe {
     bool answered;
 };
 
-/* A probe opens and closes, and never starts a source: the running engine goes on. PLX_PROBE_CONFIG opens
- * supervisor->reload.candidate. If no process can be started, the answer is FAILED. */
-void plx_probe_start(struct plx_supervisor *supervisor, enum plx_probe_kind kind);
+/* A probe opens and closes, and never starts a source: the running engine goes on. Opens all that CONFIG names; RING_BYTES as
+ * plx_engine_probe. If no process can be started, the answer is FAILED. */
+void plx_probe_start_config(struct plx_probe *probe, const struct plx_parent *parent, const struct plx_config *config,
+                            uint32_t ring_bytes, int64_t now_ns);
+/* The same for the GPU. */
+void plx_probe_start_gpu(struct plx_probe *probe, const struct plx_parent *parent, int64_t now_ns);
+/* True if there is a process. */
+bool plx_probe_is_running(const struct plx_probe *probe);
 /* True once for each probe: *ret_report is its answer, PLAN or FAILED. */
 bool plx_probe_take_answer(struct plx_probe *probe, struct plx_report *ret_report);
 /* The probe was reaped with STATUS. */
-void plx_probe_reaped(struct plx_supervisor *supervisor, int status);
+void plx_probe_reaped(struct plx_probe *probe, int64_t now_ns, int status);
 /* True if there is no probe, or SIGKILL does not end it. */
-bool plx_probe_has_ended(const struct plx_supervisor *supervisor);
+bool plx_probe_has_ended(const struct plx_probe *probe, int64_t now_ns);
 /* Kills a probe that takes too long. */
-void plx_probe_tick(struct plx_supervisor *supervisor);
+void plx_probe_tick(struct plx_probe *probe, int64_t now_ns);
 /* Kills the probe now, because nobody needs its answer. */
-void plx_probe_stop(struct plx_supervisor *supervisor);
+void plx_probe_stop(struct plx_probe *probe, int64_t now_ns);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,7 +47,31 @@ static int find_hint_user(const struct plx_config *config, uid_t *ret_user, stru
     return 0;
 }
 
-int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
+static int handle_clients(sd_event_source *source, int fd, uint32_t events, void *argument)
+{
+    struct plx_publisher *publisher = argument;
+
+    (void)source;
+    (void)fd;
+    (void)events;
+    plx_clients_handle(publisher->clients);
+    return 0;
+}
+
+static int create_clients(struct plx_publisher *publisher, sd_event *event, const struct plx_clients_options *options,
+                          struct plx_error_message *message)
+{
+    const int result = plx_clients_create(options, publisher->shm, &publisher->clients, message);
+
+    if (result < 0)
+        return result;
+    publisher->self = PLX_SELF_CLIENT_NONE;
+    if (sd_event_add_io(event, &publisher->socket, plx_clients_fd(publisher->clients), EPOLLIN, handle_clients, publisher) < 0)
+        return plx_fail(message, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
+    return 0;
+}
+
+int plx_publisher_open(struct plx_publisher *publisher, sd_event *event, const struct plx_config *config, uint32_t frame_bytes,
                        struct plx_error_message *message)
 {
     const bool hints = config->motion.hint_user[0] != '\0';
@@ -64,13 +89,12 @@ int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config 
     if (result == 0)
         result = make_shm(config, frame_bytes, &publisher->shm, message);
     if (result == 0)
-        result = plx_clients_create(&clients_options, publisher->shm, &publisher->clients, message);
+        result = create_clients(publisher, event, &clients_options, message);
     if (result < 0) {
         plx_publisher_close(publisher);
         return result;
     }
     publisher->frame_bytes = frame_bytes;
-    publisher->self = PLX_SELF_CLIENT_NONE;
     return 0;
 }
 
@@ -109,6 +133,11 @@ bool plx_publisher_promote(struct plx_publisher *publisher)
     return true;
 }
 
+struct plx_shm *plx_publisher_engine_shm(const struct plx_publisher *publisher)
+{
+    return publisher->next ? publisher->next : publisher->shm;
+}
+
 int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path, int64_t now_ns,
                         struct plx_error_message *message)
 {
@@ -137,6 +166,7 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
 void plx_publisher_close(struct plx_publisher *publisher)
 {
     plx_publisher_discard(publisher);
+    sd_event_source_disable_unref(publisher->socket);
     if (publisher->clients)
         plx_self_client_close(&publisher->self);
     plx_clients_destroy(publisher->clients);

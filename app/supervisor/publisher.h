@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <systemd/sd-event.h>
+
 #include "app/publish/clients.h"
 #include "app/publish/listener.h"
 #include "app/publish/shm.h"
@@ -15,6 +17,7 @@ struct plx_publisher {
     struct plx_shm *shm;  /* the memory that clients have */
     struct plx_shm *next; /* a new one, until its engine has published; NULL = none */
     struct plx_clients *clients;
+    sd_event_source *socket;         /* of plx_publisher_open */
     uint32_t frame_bytes;            /* of a frame there */
     uint32_t next_bytes;             /* frame size of next */
     enum plx_state state;            /* the published state */
@@ -28,10 +31,10 @@ struct plx_publisher {
     struct plx_error_message repair_error; /* the logged error of a failed repair; "" = none */
 };
 
-/* Makes memory and socket for frames of FRAME_BYTES, in a new epoch. Clients that ask for the configuration get
- * publisher->config(publisher->context), and hints go to publisher->hint, see struct plx_clients_options. Closed on failure.
- * Errors as plx_shm_create, plx_clients_create. */
-int plx_publisher_open(struct plx_publisher *publisher, const struct plx_config *config, uint32_t frame_bytes,
+/* Makes memory and socket for frames of FRAME_BYTES, in a new epoch, and lets EVENT serve the clients. Clients that ask for the
+ * configuration get publisher->config(publisher->context), and hints go to publisher->hint, see struct plx_clients_options.
+ * Closed on failure. Errors as plx_shm_create, plx_clients_create. */
+int plx_publisher_open(struct plx_publisher *publisher, sd_event *event, const struct plx_config *config, uint32_t frame_bytes,
                        struct plx_error_message *message);
 
 /* Makes a second memory, for engines started from now on, if frames of FRAME_BYTES need one. Clients keep theirs. Unchanged on
@@ -42,6 +45,9 @@ int plx_publisher_prepare(struct plx_publisher *publisher, const struct plx_conf
 bool plx_publisher_promote(struct plx_publisher *publisher);
 /* Destroys the second memory: engines started from now on fill the one that clients have. */
 void plx_publisher_discard(struct plx_publisher *publisher);
+
+/* The memory that an engine started now fills. */
+struct plx_shm *plx_publisher_engine_shm(const struct plx_publisher *publisher);
 
 /* Checks, in each iteration, that clients can attach: checks socket and lock, attaches as a client, and makes again what is
  * gone. BUSY: another daemon has taken the path; this one cannot serve any more. */

@@ -2,9 +2,6 @@
 #include "app/supervisor/supervisor.h"
 
 #include <stdio.h>
-#include <unistd.h>
-
-#include <parallax/error.h>
 
 #include "app/exit.h"
 #include "app/log.h"
@@ -58,10 +55,10 @@ void plx_supervisor_fail(struct plx_supervisor *supervisor, int exit_code, const
 }
 
 /* With --wait the service is ready while it waits: systemd must neither delay other units nor report a timeout. */
-static void be_ready(struct plx_supervisor *supervisor)
+static void be_ready(struct plx_notify *notify, bool wait)
 {
-    if (supervisor->wait)
-        plx_notify_ready(&supervisor->notify);
+    if (wait)
+        plx_notify_ready(notify);
 }
 
 bool plx_supervisor_is_final(const struct plx_supervisor *supervisor, const struct plx_report *report)
@@ -81,21 +78,11 @@ void plx_supervisor_start_failed(struct plx_supervisor *supervisor, const struct
     plx_recovery_start_postponed(recovery, now);
     plx_log(LOG_ERR, "%s; trying again in %.1f s", report->message.text, (double)(recovery->start_ns - now) / PLX_NS_PER_S);
     supervisor->degraded_reason = report->message;
-    be_ready(supervisor);
+    be_ready(&supervisor->notify, supervisor->wait);
 }
 
 void plx_supervisor_keep_waiting(struct plx_supervisor *supervisor)
 {
     plx_recovery_lacks_resource(&supervisor->recovery, supervisor->now_ns);
-    be_ready(supervisor);
-}
-
-void plx_supervisor_close_in_child(struct plx_supervisor *supervisor)
-{
-    plx_publisher_close_in_child(&supervisor->publisher);
-    plx_config_text_close(&supervisor->config_text);
-    plx_child_close_in_child(&supervisor->engine.child);
-    plx_child_close_in_child(&supervisor->probe.child);
-    plx_blackbox_close_in_child(&supervisor->blackbox);
-    close(supervisor->event_fd); /* sd-event itself must not be used after a fork */
+    be_ready(&supervisor->notify, supervisor->wait);
 }

@@ -3,67 +3,49 @@
  * The supervisor: the parent process. It owns the shared memory, the clients, systemd's watchdog and the configuration, and
  * keeps an engine running. It is single-threaded, never touches a camera or a GPU, and waits only for its event loop.
  *
- * This header holds the state that its parts share. A file calls only files that come before it in this order: state, probe,
- * reload, engine_watch, engine_process, reload_request, supervisor (the loop).
+ * Each part (probe, reload, engine process, GPU state, black box, publisher, recovery) owns its state, knows no other part
+ * unless it is given one, and says what happened. The files of this header decide what follows. A file calls only files that
+ * come before it in this order: state, reload_events, engine_events, supervisor (the loop).
  */
 #ifndef PLX_APP_SUPERVISOR_SUPERVISOR_H
 #define PLX_APP_SUPERVISOR_SUPERVISOR_H
 
 #include <stdbool.h>
 
-#include <systemd/sd-event.h>
-
-#include "app/engine/engine.h"
 #include "app/engine/report.h"
 #include "app/supervisor/blackbox.h"
+#include "app/supervisor/child.h"
+#include "app/supervisor/client_requests.h"
 #include "app/supervisor/engine_process.h"
+#include "app/supervisor/gpu_state.h"
 #include "app/supervisor/probe.h"
 #include "app/supervisor/publisher.h"
 #include "app/supervisor/recovery.h"
 #include "app/supervisor/reload.h"
 #include "app/supervisor/service_clock.h"
+#include "app/supervisor/status_line.h"
 #include "app/supervisor/systemd.h"
 #include "config/config.h"
 
-#define PLX_KILL_BUDGET_NS (2 * PLX_NS_PER_S) /* from SIGKILL to a process's end */
-
-/* What systemd and the log are told of the frames. */
-struct plx_told {
-    int64_t since_ns;       /* when the last complete STATUS= was sent */
-    uint32_t frames;        /* published since then */
-    uint32_t obstacles;     /* in the newest */
-    uint32_t blind;         /* why that cannot show any, enum plx_blind bits */
-    int64_t fresh_until_ns; /* of the newest, CLOCK_MONOTONIC */
-    uint32_t hints;         /* sent to the engine since the newest */
-};
-
-/* The GPU that is lost, and the CPU that replaces it. */
-struct plx_gpu_state {
-    struct plx_gpu_fallback fallback;
-    struct plx_error_message reason; /* "" = the CPU does not replace it */
-};
-
 struct plx_supervisor {
-    sd_event *event;
-    int event_fd;   /* of the loop, for children to close */
-    int64_t now_ns; /* service time at the start of this iteration of the loop; every decision uses it */
+    struct plx_parent parent; /* has the event loop */
+    int event_fd;             /* of the loop, for children to close */
+    int64_t now_ns;           /* service time at the start of this iteration of the loop; every decision uses it */
     struct plx_service_clock clock;
 
     const struct plx_config_source *config_source;
-    bool wait;            /* the first start waits for cameras, devices, permissions and memory */
-    struct plx_plan plan; /* in force: what every engine is started with; frame_bytes 0 = none yet */
-    struct plx_config_text config_text;
+    bool wait; /* the first start waits for cameras, devices, permissions and memory */
     struct plx_reload reload;
     struct plx_probe probe;
 
     struct plx_publisher publisher; /* closed until the first probe has told the size */
-    sd_event_source *clients;       /* of the publisher's socket; NULL = closed */
+    struct plx_client_requests client_requests;
     struct plx_engine_process engine;
     struct plx_recovery recovery;
     struct plx_gpu_state gpu;
     struct plx_notify notify;
     struct plx_blackbox blackbox;
-    struct plx_told told;
+    struct plx_status_line status_line;
     struct plx_error_message degraded_reason; /* why frames are late or missing, until the next one; "" = they come */
 
     bool stopping;
@@ -91,8 +73,25 @@ bool plx_supervisor_is_final(const struct plx_supervisor *supervisor, const stru
 /* An engine ended because a resource is missing. The next one is on its way: systemd's watchdog must not end the service. */
 void plx_supervisor_keep_waiting(struct plx_supervisor *supervisor);
 
-/* For a child, first of all: closes inherited descriptors, or sockets would outlive their owner. */
-void plx_supervisor_close_in_child(struct plx_supervisor *supervisor);
+/* --- reload_events.c: what follows from a reload ------------------------------------------------------------------- */
+
+/* Does what EVENT asks for; FIRST_FAILED is for plx_supervisor_start_failed. */
+void plx_supervisor_follow_reload(struct plx_supervisor *supervisor, enum plx_reload_event event);
+/* The engine has published a frame, or looks for a camera that is AWAY: a reload may be complete. */
+void plx_supervisor_confirm_reload(struct plx_supervisor *supervisor, bool away);
+/* The engine could not start, or has ended, for REASON. True if that rolled a reload back, to the old ring as well. */
+bool plx_supervisor_roll_back(struct plx_supervisor *supervisor, const char *reason);
+/* Begins a requested reload, and the first start when it is due. */
+void plx_supervisor_tick_reload(struct plx_supervisor *supervisor);
+
+/* --- engine_events.c: what follows from the engine's reports and its end ------------------------------------------- */
+
+/* For struct plx_engine_process; CONTEXT is the supervisor. */
+void plx_supervisor_take_report(void *context, const struct plx_report *report);
+/* The engine was reaped with STATUS. */
+void plx_supervisor_engine_ended(struct plx_supervisor *supervisor, int status);
+/* Kills an engine that hangs or does not end, ends a new one that gives no frame; starts the next one when it is due. */
+void plx_supervisor_tick_engine(struct plx_supervisor *supervisor);
 
 /* --- supervisor.c: the loop --------------------------------------------------------------------------------------- */
 

@@ -34,6 +34,7 @@
 
 #include "app/engine/sensors.h"
 #include "app/publish/shm.h"
+#include "core/base/heartbeat.h"
 #include "core/motion/motion.h"
 #include "core/source/pairing.h"
 #include "core/tracks/tracks.h"
@@ -278,6 +279,7 @@ static int run_frame_or_lose(struct plx_stages *self, const struct plx_frame_run
     const int result = plx_run_frame_in_order(self, run);
     if (frames++ < fault.number)
         return result;
+    plx_heartbeat_busy((int)run->step[run->backend_steps - 1].stage); /* the GPU's last stage: the thread waits for it */
     while (strcmp(fault.kind, "stall") == 0)
         pause();
     return plx_fail(&self->message, PLX_ERR_LOST, "the GPU of \"PLX_FAULT\" is gone");

@@ -4,22 +4,21 @@
 #include <string.h>
 
 #include "app/exit.h"
-#include "app/supervisor/supervisor.h"
+#include "app/supervisor/probe.h"
 #include "tests/cmocka.h"
 
 #define KILL_NS (20 * PLX_NS_PER_S)
 
-static struct plx_supervisor supervisor;
+static struct plx_probe probe;
 
 /* The answer of a probe that wrote nothing and ended at NOW_NS with STATUS, as of waitpid. */
 static struct plx_report end_without_a_word(int64_t now_ns, int status)
 {
     struct plx_report answer;
-    supervisor.probe = (struct plx_probe){.child = PLX_CHILD_NONE, .kill_ns = KILL_NS};
-    supervisor.now_ns = now_ns;
-    plx_probe_reaped(&supervisor, status);
-    assert_true(plx_probe_take_answer(&supervisor.probe, &answer));
-    assert_false(plx_probe_take_answer(&supervisor.probe, &answer));
+    probe = (struct plx_probe){.child = PLX_CHILD_NONE, .kill_ns = KILL_NS};
+    plx_probe_reaped(&probe, now_ns, status);
+    assert_true(plx_probe_take_answer(&probe, &answer));
+    assert_false(plx_probe_take_answer(&probe, &answer));
     return answer;
 }
 
@@ -52,11 +51,10 @@ static void an_answer_counts_whatever_comes_after_it(void **state)
 {
     (void)state;
     struct plx_report answer;
-    supervisor.probe =
+    probe =
         (struct plx_probe){.child = PLX_CHILD_NONE, .kill_ns = KILL_NS, .answer = {.kind = PLX_REPORT_PLAN}, .answered = true};
-    supervisor.now_ns = KILL_NS + 1;
-    plx_probe_reaped(&supervisor, SIGKILL);
-    assert_true(plx_probe_take_answer(&supervisor.probe, &answer));
+    plx_probe_reaped(&probe, KILL_NS + 1, SIGKILL);
+    assert_true(plx_probe_take_answer(&probe, &answer));
     assert_int_equal(answer.kind, PLX_REPORT_PLAN);
 }
 

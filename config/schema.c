@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <parallax/client.h>
 #include <parallax/shm.h>
 
 #include "core/pipeline/source.h"
@@ -129,7 +130,7 @@ const struct plx_key plx_keys[] = {
     {"rectify_alpha", "computed rectification: 0 = only valid pixels, 1 = every pixel of the raw pictures",
      FIELD(rectify_alpha), REAL(0, 1)},
     {"calibration_correction", "rows = rows are corrected, an offset of disparities is proposed; all = both are corrected",
-     WORD(pipeline.correction, correction_words), INITIAL("rows")},
+     WORD(pipeline.correction, correction_words)},
     {"calibration_history", "file that keeps the corrections of the calibration; empty = they are lost with a restart",
      FIELD(calibration_history), INITIAL("/var/lib/parallax/calibration.json")},
     {"backend", "processor of the stages; auto = the GPU if there is one", WORD(backend, backend_words)},
@@ -267,8 +268,7 @@ const struct plx_key plx_keys[] = {
     {"exposure.zone_weights", "weights of the 8 x 8 zones, row by row; all 0 = equal weights", FIELD(exposure.zone_weight),
      WHOLE(0, 255), LIVE},
 
-    {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket),
-     INITIAL("/run/parallax/parallax.sock"), FIXED},
+    {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket), INITIAL(PLX_DEFAULT_SOCKET), FIXED},
     {"publish.group", "group that may connect; empty = the service's own", FIELD(publish.group), FIXED},
     {"publish.slots", "slots of the ring: frames in shared memory", FIELD(publish.slots), INITIAL("8"),
      WHOLE(PLX_SHM_MIN_SLOTS, PLX_SHM_MAX_SLOTS), FIXED},

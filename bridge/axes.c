@@ -67,14 +67,16 @@ static void transform(const struct plx_frame_messages *messages, enum plx_frame_
     *ret_transforms = (struct ros_tf_message){.transforms = {.data = one, .count = 1}};
 }
 
-void plx_message_optical_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms)
+int plx_message_optical_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms)
 {
     transform(messages, PLX_FRAME_OPTICAL, plx_link_from_camera.rotation, ret_transforms);
+    return 0;
 }
 
-void plx_message_scan_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms)
+int plx_message_scan_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms)
 {
     double level[9];
     plx_link_from_scan(&messages->frame->ground, level);
     transform(messages, PLX_FRAME_SCAN, level, ret_transforms);
+    return 0;
 }

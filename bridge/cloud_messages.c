@@ -73,7 +73,7 @@ int plx_message_obstacle_points(const struct plx_frame_messages *messages, struc
     const enum plx_plane_id disparities = frame->plane[PLX_PLANE_DENSE].width > 0 ? PLX_PLANE_DENSE : PLX_PLANE_DISPARITY;
     bool listed[PLX_MAX_OBSTACLES + 1] = {false}; /* by label */
     struct cloud cloud = {frame, messages->scratch};
-    if (plane->width == 0 || frame->plane[disparities].width == 0)
+    if (frame->blind || plane->width == 0 || frame->plane[disparities].width == 0)
         return PLX_ERR_NOT_FOUND;
     for (uint32_t i = 0; i < frame->obstacle_count; i++)
         if (frame->obstacle[i].status != PLX_TRACK_LOST && frame->obstacle[i].label <= PLX_MAX_OBSTACLES)

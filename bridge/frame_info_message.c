@@ -41,13 +41,14 @@ static void add_eye(struct info *info, const struct plx_capture_info *eye, const
     add(info, key[4], "%" PRId64, eye->clock_offset_ns);
 }
 
-void plx_message_verdict(const struct plx_frame_messages *messages, struct ros_string *ret_verdict)
+int plx_message_verdict(const struct plx_frame_messages *messages, struct ros_string *ret_verdict)
 {
     const uint32_t verdict = messages->frame->verdict.verdict;
     ret_verdict->data = plx_verdict_word(verdict <= PLX_VERDICT_GO ? verdict : PLX_VERDICT_STOP);
+    return 0;
 }
 
-void plx_message_frame_info(const struct plx_frame_messages *messages, struct ros_diagnostic_array *ret_info)
+int plx_message_frame_info(const struct plx_frame_messages *messages, struct ros_diagnostic_array *ret_info)
 {
     static const char *const keys[PLX_EYES][5] = {
         {"left_sequence", "left_dropped", "left_exposure_us", "left_gain", "left_clock_offset_ns"},
@@ -84,4 +85,5 @@ void plx_message_frame_info(const struct plx_frame_messages *messages, struct ro
         .header = {.stamp = plx_ros_time(messages->realtime_ns), .frame_id = ""},
         .status = {.data = &info->status, .count = 1},
     };
+    return 0;
 }

@@ -63,7 +63,7 @@ int plx_message_disparity(const struct plx_frame_messages *messages, struct ros_
 int plx_message_depth(const struct plx_frame_messages *messages, struct ros_image *ret_image);
 
 /* Points whose depth is known: of every second column of every second row; or all those of the obstacles in the list.
- * NOT_FOUND: the frame has no disparity, or no labels. */
+ * NOT_FOUND: the frame has no disparity; or it has no labels or is blind. */
 int plx_message_points(const struct plx_frame_messages *messages, struct ros_point_cloud2 *ret_cloud);
 int plx_message_obstacle_points(const struct plx_frame_messages *messages, struct ros_point_cloud2 *ret_cloud);
 
@@ -81,13 +81,14 @@ int plx_message_drops(const struct plx_frame_messages *messages, struct ros_lase
 int plx_message_map(const struct plx_frame_messages *messages, struct ros_occupancy_grid *ret_map);
 
 /* The frame's verdict as one word: "go", "slow" or "stop"; what this program does not know is "stop". */
-void plx_message_verdict(const struct plx_frame_messages *messages, struct ros_string *ret_verdict);
+int plx_message_verdict(const struct plx_frame_messages *messages, struct ros_string *ret_verdict);
 
-/* The obstacles of this frame, as messages->confirmed says: id = track, class "obstacle", score = confidence. */
-void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles);
+/* The obstacles of this frame, as messages->confirmed says: id = track, class "obstacle", score = confidence. NOT_FOUND: the
+ * frame is blind, where an empty list would say that nothing stands there. */
+int plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles);
 
 /* Likewise, a box and its track's number and distance for each, which viewers drop after half a second. */
-void plx_message_markers(const struct plx_frame_messages *messages, struct ros_marker_array *ret_markers);
+int plx_message_markers(const struct plx_frame_messages *messages, struct ros_marker_array *ret_markers);
 
 /* Pose in the axes of parallax_link at the start (frame "odom"), with variances of 1e6 because a frame does not hold what the
  * drift has summed up to, and the velocity with its covariance. NOT_FOUND: the motion is not known. */
@@ -95,10 +96,10 @@ int plx_message_odometry(const struct plx_frame_messages *messages, struct ros_o
 
 /* What the pictures do not say, as one status of diagnostic_msgs, "parallax: frame": state, flags, verdict, sequence, and of
  * each eye the camera's frame number, drops, exposure and gain; keys end with their unit. Its level is that of the state. */
-void plx_message_frame_info(const struct plx_frame_messages *messages, struct ros_diagnostic_array *ret_info);
+int plx_message_frame_info(const struct plx_frame_messages *messages, struct ros_diagnostic_array *ret_info);
 
 /* parallax_left_optical_frame, which never changes, and parallax_scan, which follows the ground, both in parallax_link. */
-void plx_message_optical_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms);
-void plx_message_scan_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms);
+int plx_message_optical_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms);
+int plx_message_scan_transform(const struct plx_frame_messages *messages, struct ros_tf_message *ret_transforms);
 
 #endif

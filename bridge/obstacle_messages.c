@@ -2,6 +2,7 @@
 /* Obstacles as detections and as markers. */
 #include <stdio.h>
 
+#include <parallax/error.h>
 #include <parallax/words.h>
 
 #include "bridge/frame_parts.h"
@@ -42,10 +43,12 @@ static bool is_listed(const struct plx_frame_messages *messages, const struct pl
     return messages->confirmed ? plx_confirmed_shows(messages->confirmed, o) : o->status != PLX_TRACK_LOST;
 }
 
-void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles)
+int plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_detection_3d_array *ret_obstacles)
 {
     struct detections *all = messages->scratch;
     uint32_t count = 0;
+    if (messages->frame->blind)
+        return PLX_ERR_NOT_FOUND;
     for (uint32_t i = 0; i < messages->frame->obstacle_count; i++) {
         const struct plx_obstacle *o = &messages->frame->obstacle[i];
         if (!is_listed(messages, o))
@@ -64,6 +67,7 @@ void plx_message_obstacles(const struct plx_frame_messages *messages, struct ros
     }
     *ret_obstacles = (struct ros_detection_3d_array){plx_message_header(messages, PLX_FRAME_OPTICAL),
                                                      {.data = all->detection, .count = count}};
+    return 0;
 }
 
 /* Moving things are red, standing ones yellow. */
@@ -82,10 +86,12 @@ static struct ros_marker marker_of(const struct plx_frame_messages *messages, co
     };
 }
 
-void plx_message_markers(const struct plx_frame_messages *messages, struct ros_marker_array *ret_markers)
+int plx_message_markers(const struct plx_frame_messages *messages, struct ros_marker_array *ret_markers)
 {
     struct markers *all = messages->scratch;
     uint32_t count = 0;
+    if (messages->frame->blind)
+        return PLX_ERR_NOT_FOUND;
     for (uint32_t i = 0; i < messages->frame->obstacle_count; i++) {
         const struct plx_obstacle *o = &messages->frame->obstacle[i];
         if (!is_listed(messages, o))
@@ -102,4 +108,5 @@ void plx_message_markers(const struct plx_frame_messages *messages, struct ros_m
         count += 2;
     }
     *ret_markers = (struct ros_marker_array){.markers = {.data = all->marker, .count = count}};
+    return 0;
 }

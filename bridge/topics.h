@@ -52,6 +52,8 @@ struct plx_topic {
     const char *name;     /* below the namespace: "left/image_rect"; or absolute: "/tf" */
     const char *raw_name; /* in a raw frame; NULL: it has none */
     const struct plx_cdr_type *type;
+    /* Fills the message of a frame; NULL: the topic is about the service. Errors of bridge/frame_messages.h. */
+    int (*fill)(const struct plx_frame_messages *messages, union plx_topic_message *ret_message);
 };
 
 extern const struct plx_topic plx_topics[PLX_TOPICS];
@@ -70,7 +72,7 @@ void plx_topic_name(enum plx_topic_id topic, bool raw, char ret_name[PLX_TOPIC_N
 uint32_t plx_topics_named(const char *word, size_t length);
 
 /* Fills *ret_message, valid as the functions of bridge/frame_messages.h say. NOT_FOUND: this frame has nothing for TOPIC, as
- * for PLX_TOPIC_DIAGNOSTICS, which is about the service (bridge/diagnostics_message.h). */
+ * for PLX_TOPIC_DIAGNOSTICS, which is about the service (bridge/diagnostics_message.h). ARG: there is no such topic. */
 int plx_topic_fill(enum plx_topic_id topic, const struct plx_frame_messages *messages, union plx_topic_message *ret_message);
 
 #endif

@@ -116,6 +116,9 @@ int plx_config_fail(const struct plx_config_source *config_source, const char *k
 /* Writes every key with its value, default, range and help as YAML that plx_config_load reads back. IO. */
 int plx_config_dump(const struct plx_config *config, FILE *out);
 
+/* The same without the expert keys that have their default. The text loads as CONFIG too. IO. */
+int plx_config_dump_common(const struct plx_config *config, FILE *out);
+
 /* Gives the top-level key KEY a VALUE in the file at PATH and leaves all other text as it is; the new file replaces the old one
  * at once. FORMAT: it cannot be done without changing more; ARG (VALUE has quotes), and errors as plx_config_load. One thread
  * at a time. */

@@ -82,7 +82,7 @@ void plx_key_nearest(const char *name, char ret_nearest[PLX_KEY_NAME])
 }
 
 /* PLX_KEY_PRESET has no value of its own: its size is 0. */
-static bool is_same(const struct plx_key *key, const struct plx_config *a, const struct plx_config *b)
+bool plx_key_is_same(const struct plx_key *key, const struct plx_config *a, const struct plx_config *b)
 {
     const char *x = (const char *)a + key->offset, *y = (const char *)b + key->offset;
     return key->type == PLX_KEY_TEXT ? strcmp(x, y) == 0 : memcmp(x, y, key->size) == 0;
@@ -91,7 +91,7 @@ static bool is_same(const struct plx_key *key, const struct plx_config *a, const
 bool plx_config_equals(const struct plx_config *a, const struct plx_config *b)
 {
     for (int i = 0; i < plx_key_count; i++)
-        if (!is_same(&plx_keys[i], a, b))
+        if (!plx_key_is_same(&plx_keys[i], a, b))
             return false;
     return true;
 }
@@ -100,7 +100,7 @@ bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *
 {
     for (int i = 0; i < plx_key_count; i++) {
         const struct plx_key *key = &plx_keys[i];
-        if (!key->reloadable && !is_same(key, a, b)) {
+        if (!key->reloadable && !plx_key_is_same(key, a, b)) {
             *ret_key = key->name;
             return false;
         }
@@ -111,7 +111,7 @@ bool plx_config_reloadable(const struct plx_config *a, const struct plx_config *
 const char *plx_config_fixed_difference(const struct plx_config *a, const struct plx_config *b)
 {
     for (int i = 0; i < plx_key_count; i++)
-        if (plx_keys[i].fixed && !is_same(&plx_keys[i], a, b))
+        if (plx_keys[i].fixed && !plx_key_is_same(&plx_keys[i], a, b))
             return plx_keys[i].name;
     return NULL;
 }
@@ -136,7 +136,7 @@ static int differences(const struct plx_match *match, enum plx_match_preset pres
     plx_match_preset_apply(&other.pipeline.match, preset);
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++)
         if (strncmp(key->name, section, sizeof section - 1) == 0)
-            count += !is_same(key, &given, &other);
+            count += !plx_key_is_same(key, &given, &other);
     return count;
 }
 

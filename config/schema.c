@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every key of the configuration, in the order of the data flow. */
+/* Every key of the configuration, in the order of the data flow. Robot builders set the place of cameras and robot, rates,
+ * limits, zones and files; a number that suits all robots is EXPERT. */
 #include "config/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include <parallax/client.h>
 #include <parallax/shm.h>
 
 #include "core/source/source.h"
@@ -24,6 +26,7 @@
 #define INITIAL(text) .initial = text
 #define LIVE .reloadable = true
 #define FIXED .fixed = true
+#define EXPERT .expert = true
 
 _Static_assert(sizeof(enum plx_source_type) == sizeof(int), "words are stored as int");
 
@@ -80,9 +83,9 @@ const struct plx_key plx_keys[] = {
      WHOLE(16, PLX_MAX_SIDE)},
     {"source.height", "synthetic, v4l2: picture height, pixels", FIELD(source.height), INITIAL("480"), WHOLE(16, PLX_MAX_SIDE)},
     {"source.scene", "synthetic: a standing camera, or one that drives along a street", WORD(source.scene, scene_words)},
-    {"source.seed", "synthetic: seed of texture and noise", FIELD(source.seed), INITIAL("1"), WHOLE(0, 2147483647)},
+    {"source.seed", "synthetic: seed of texture and noise", FIELD(source.seed), INITIAL("1"), WHOLE(0, 2147483647), EXPERT},
     {"source.noise_levels", "synthetic: standard deviation of the camera noise, grey levels", FIELD(source.noise), INITIAL("2"),
-     REAL(0, 64)},
+     REAL(0, 64), EXPERT},
     {"source.left", "v4l2: left camera, as `parallax cameras` prints it: /dev/v4l/by-path/... or card=,driver=,serial=,bus=",
      FIELD(source.cameras.camera[PLX_LEFT])},
     {"source.right", "v4l2: right camera, likewise; empty = the left camera gives both eyes side by side",
@@ -120,7 +123,7 @@ const struct plx_key plx_keys[] = {
      FIELD(source.cameras.readout_ms), REAL(0, 1000)},
     {"source.pair_tolerance_ms",
      "largest difference of left and right capture times within a pair; 0 = a quarter of the period",
-     FIELD(source.pair_tolerance_ms), REAL(0, 1000)},
+     FIELD(source.pair_tolerance_ms), REAL(0, 1000), EXPERT},
 
     {"calibration", "file, or two ROS camera_info files: left,right; empty = the source's own, else raw mode; none = raw mode",
      FIELD(calibration)},
@@ -129,7 +132,7 @@ const struct plx_key plx_keys[] = {
     {"rectify_alpha", "computed rectification: 0 = only valid pixels, 1 = every pixel of the raw pictures",
      FIELD(rectify_alpha), REAL(0, 1)},
     {"calibration_correction", "rows = rows are corrected, an offset of disparities is proposed; all = both are corrected",
-     WORD(pipeline.correction, correction_words), INITIAL("rows")},
+     WORD(pipeline.correction, correction_words)},
     {"calibration_history", "file that keeps the corrections of the calibration; empty = they are lost with a restart",
      FIELD(calibration_history), INITIAL("/var/lib/parallax/calibration.json")},
     {"backend", "processor of the stages; auto = the GPU if there is one", WORD(backend, backend_words)},
@@ -143,58 +146,60 @@ const struct plx_key plx_keys[] = {
      FIELD(engine.cpus)},
 
     {"prefilter.width", "width of the smoothing window after rectification, pixels; 1 = off", FIELD(pipeline.prefilter_width),
-     .other_name = "prefilter.x"},
+     .other_name = "prefilter.x", EXPERT},
     {"prefilter.height", "height of the smoothing window, pixels; 1 = off", FIELD(pipeline.prefilter_height),
-     .other_name = "prefilter.y"},
-    {"prefilter.gaussian", "Gaussian weights; false = box", FIELD(pipeline.prefilter_gaussian)},
+     .other_name = "prefilter.y", EXPERT},
+    {"prefilter.gaussian", "Gaussian weights; false = box", FIELD(pipeline.prefilter_gaussian), EXPERT},
 
     {"match.preset", "sets all match keys but disparities, min_disparity and paths; other match keys in the file override it",
      .type = PLX_KEY_PRESET, .words = preset_words, .other_name = "match.set"},
     {"match.disparities", "number of disparity candidates, whole pixels", FIELD(pipeline.match.disparities)},
     {"match.min_disparity", "smallest disparity searched, pixels", FIELD(pipeline.match.min_disparity)},
     {"match.paths", "number of aggregation paths", FIELD(pipeline.match.paths)},
-    {"match.smooth", "smooth both images before census and gradient", FIELD(pipeline.match.smooth)},
-    {"match.census", "shape of the census window", WORD(pipeline.match.census, census_words)},
+    {"match.smooth", "smooth both images before census and gradient", FIELD(pipeline.match.smooth), EXPERT},
+    {"match.census", "shape of the census window", WORD(pipeline.match.census, census_words), EXPERT},
     {"match.census_zero_border", "census is 0 where its window leaves the image; false = coordinates are clamped",
-     FIELD(pipeline.match.census_zero_border)},
+     FIELD(pipeline.match.census_zero_border), EXPERT},
     {"match.gradient_cap", "upper limit of the difference of horizontal gradients in the matching cost; 0 = no gradients",
-     FIELD(pipeline.match.gradient_cap)},
-    {"match.gradient_cap_y", "the same of vertical gradients; 0 = without them", FIELD(pipeline.match.gradient_cap_y)},
+     FIELD(pipeline.match.gradient_cap), EXPERT},
+    {"match.gradient_cap_y", "the same of vertical gradients; 0 = without them", FIELD(pipeline.match.gradient_cap_y), EXPERT},
     {"match.p1_straight", "penalty of a disparity step of 1 along rows and columns; at most p2_min",
-     FIELD(pipeline.match.p1_straight)},
-    {"match.p1_diagonal", "penalty of a disparity step of 1 along diagonals; at most p2_min",
-     FIELD(pipeline.match.p1_diagonal)},
-    {"match.p2", "largest penalty of a larger disparity step", FIELD(pipeline.match.p2)},
-    {"match.p2_min", "smallest penalty of a larger step, across an edge of the picture", FIELD(pipeline.match.p2_min)},
-    {"match.p2_scale", "grey-level step that halves the penalty p2; 0 = p2 everywhere", FIELD(pipeline.match.p2_scale)},
+     FIELD(pipeline.match.p1_straight), EXPERT},
+    {"match.p1_diagonal", "penalty of a disparity step of 1 along diagonals; at most p2_min", FIELD(pipeline.match.p1_diagonal),
+     EXPERT},
+    {"match.p2", "largest penalty of a larger disparity step", FIELD(pipeline.match.p2), EXPERT},
+    {"match.p2_min", "smallest penalty of a larger step, across an edge of the picture", FIELD(pipeline.match.p2_min), EXPERT},
+    {"match.p2_scale", "grey-level step that halves the penalty p2; 0 = p2 everywhere", FIELD(pipeline.match.p2_scale), EXPERT},
     {"match.uniqueness_permille", "a pixel is valid if best cost * 1000 <= second best cost * this value; 0 = off",
-     FIELD(pipeline.match.uniqueness)},
-    {"match.subpixel", "interpolation between whole disparities", WORD(pipeline.match.subpixel, subpixel_words)},
-    {"match.median_left", "median of the left disparity", WORD(pipeline.match.median_left, median_words)},
+     FIELD(pipeline.match.uniqueness), EXPERT},
+    {"match.subpixel", "interpolation between whole disparities", WORD(pipeline.match.subpixel, subpixel_words), EXPERT},
+    {"match.median_left", "median of the left disparity", WORD(pipeline.match.median_left, median_words), EXPERT},
     {"match.median_right", "median of the right disparity, which the left-right check uses",
-     WORD(pipeline.match.median_right, median_words)},
+     WORD(pipeline.match.median_right, median_words), EXPERT},
     {"match.lr_max_diff", "left-right check: largest difference of left and right disparity, pixels; -1 = no check",
-     FIELD(pipeline.match.lr_max_diff)},
+     FIELD(pipeline.match.lr_max_diff), EXPERT},
     {"match.lr_round", "left-right check: round the disparity to whole pixels; false = truncate",
-     FIELD(pipeline.match.lr_round)},
+     FIELD(pipeline.match.lr_round), EXPERT},
     {"match.invalid_border", "mark the outermost rows and columns invalid", FIELD(pipeline.match.invalid_border),
-     .other_name = "match.invalid_frame"},
+     .other_name = "match.invalid_frame", EXPERT},
     {"match.repeats", "disparities are unknown where the texture repeats along the rows: bars, fences, tiles",
-     FIELD(pipeline.match.repeats)},
-    {"match.even", "replace a disparity by the mean of those in a 7x7 window that are nearly equal",
-     FIELD(pipeline.match.even)},
+     FIELD(pipeline.match.repeats), EXPERT},
+    {"match.even", "replace a disparity by the mean of those in a 7x7 window that are nearly equal", FIELD(pipeline.match.even),
+     EXPERT},
     {"match.agree", "compare the strict disparity with the dense one: what differs is removed, what both confirm is added",
-     FIELD(pipeline.match.agree)},
+     FIELD(pipeline.match.agree), EXPERT},
 
     {"refine.enabled", "speckle filter, temporal filter, dense disparity and confidence; false = none of them",
      FIELD(pipeline.refine)},
     {"refine.dense", "publish a dense disparity beside the strict one", FIELD(pipeline.dense)},
     {"refine.confidence", "publish the confidence of each pixel", FIELD(pipeline.confidence)},
-    {"refine.speckle_size_px", "disparity regions up to this area are removed; 0 = off", FIELD(pipeline.speckle.max_size)},
-    {"refine.speckle_step_px", "largest disparity step within such a region", PIXELS(pipeline.speckle.max_step)},
+    {"refine.speckle_size_px", "disparity regions up to this area are removed; 0 = off", FIELD(pipeline.speckle.max_size),
+     EXPERT},
+    {"refine.speckle_step_px", "largest disparity step within such a region", PIXELS(pipeline.speckle.max_step), EXPERT},
     {"refine.temporal_step_px", "largest change of a disparity that is blended with the last frame; 0 = off",
-     PIXELS(pipeline.temporal.max_step)},
-    {"refine.temporal_weight", "weight of the new disparity in the temporal blend, in 1/256", FIELD(pipeline.temporal.weight)},
+     PIXELS(pipeline.temporal.max_step), EXPERT},
+    {"refine.temporal_weight", "weight of the new disparity in the temporal blend, in 1/256", FIELD(pipeline.temporal.weight),
+     EXPERT},
 
     {"mount.x_m", "the left camera in the robot's base (x forward, y left, z up, origin on the ground): forward",
      FIELD(pipeline.mount.x_m)},
@@ -206,7 +211,7 @@ const struct plx_key plx_keys[] = {
 
     {"ground.enabled", "find the ground plane", FIELD(pipeline.ground)},
     {"ground.tolerance_px", "largest difference of ground from the plane; 1/32 of the disparity if larger",
-     PIXELS(pipeline.ground_tolerance)},
+     PIXELS(pipeline.ground_tolerance), EXPERT},
 
     {"columns.enabled", "find stixels and the nearest thing of each column of pixels", FIELD(pipeline.columns)},
 
@@ -221,12 +226,12 @@ const struct plx_key plx_keys[] = {
     {"obstacles.min_drop_m", "by so much the ground falls at a drop (stairs, an edge, a pit); 0 = drops are not looked for",
      FIELD(pipeline.obstacle.min_drop_m)},
     {"obstacles.open_size_px", "regions: width and height of the opening that removes narrow ones; 1 = off",
-     FIELD(pipeline.obstacle.open_size), .other_name = "obstacles.open"},
+     FIELD(pipeline.obstacle.open_size), .other_name = "obstacles.open", EXPERT},
     {"obstacles.close_size_px", "regions: width and height of the closing that fills small holes; 1 = off",
-     FIELD(pipeline.obstacle.close_size), .other_name = "obstacles.close"},
+     FIELD(pipeline.obstacle.close_size), .other_name = "obstacles.close", EXPERT},
     {"obstacles.max_step_px", "regions: largest disparity step between neighbours of one obstacle",
-     PIXELS(pipeline.obstacle.max_step)},
-    {"obstacles.min_area_px", "smallest area of an obstacle", FIELD(pipeline.obstacle.min_area)},
+     PIXELS(pipeline.obstacle.max_step), EXPERT},
+    {"obstacles.min_area_px", "smallest area of an obstacle", FIELD(pipeline.obstacle.min_area), EXPERT},
 
     {"motion.source", "how the motion of the left camera is measured: visual odometry (motion.md); none = not at all",
      WORD(pipeline.motion, motion_words)},
@@ -234,11 +239,11 @@ const struct plx_key plx_keys[] = {
      FIELD(motion.hint_user), FIXED},
 
     {"tracks.min_hits", "matches after which a new track counts as tracked", FIELD(pipeline.track.min_hits),
-     .other_name = "tracks.confirm"},
+     .other_name = "tracks.confirm", EXPERT},
     {"tracks.max_missed", "frames without a match after which a track ends; one that was seen in few frames ends sooner",
-     FIELD(pipeline.track.max_missed), .other_name = "tracks.lose_after"},
-    {"tracks.gate_m", "largest distance of an obstacle from the track's prediction", FIELD(pipeline.track.gate_m)},
-    {"tracks.accel_mps2", "expected acceleration of obstacles, standard deviation", FIELD(pipeline.track.accel_mps2)},
+     FIELD(pipeline.track.max_missed), .other_name = "tracks.lose_after", EXPERT},
+    {"tracks.gate_m", "largest distance of an obstacle from the track's prediction", FIELD(pipeline.track.gate_m), EXPERT},
+    {"tracks.accel_mps2", "expected acceleration of obstacles, standard deviation", FIELD(pipeline.track.accel_mps2), EXPERT},
 
     {"map.enabled", "map of 10 x 10 m around the robot: free, occupied, drop (needs columns)", FIELD(pipeline.map.enabled)},
     {"map.memory_s", "what was not seen for so long is unknown again; what stands out of view is not forgotten",
@@ -255,20 +260,21 @@ const struct plx_key plx_keys[] = {
 
     {"exposure.enabled", "control exposure time and gain of the cameras", FIELD(exposure.enabled), INITIAL("true"), LIVE},
     {"exposure.target", "target mean brightness, share of full scale", FIELD(exposure.target), INITIAL("0.45"), LIVE},
-    {"exposure.highlight_limit", "largest share of overexposed pixels", FIELD(exposure.highlight_limit), INITIAL("0.02"), LIVE},
+    {"exposure.highlight_limit", "largest share of overexposed pixels", FIELD(exposure.highlight_limit), INITIAL("0.02"), LIVE,
+     EXPERT},
     {"exposure.dead_band_stops", "brightness errors below this are not corrected", FIELD(exposure.dead_band), INITIAL("0.05"),
-     LIVE},
-    {"exposure.damping", "share of the brightness error that one step corrects", FIELD(exposure.damping), INITIAL("0.7"), LIVE},
+     LIVE, EXPERT},
+    {"exposure.damping", "share of the brightness error that one step corrects", FIELD(exposure.damping), INITIAL("0.7"), LIVE,
+     EXPERT},
     {"exposure.max_exposure_us", "longest exposure time; limits motion blur", FIELD(exposure.max_exposure_us), INITIAL("15000"),
      LIVE},
     {"exposure.max_gain", "largest gain, linear", FIELD(exposure.max_gain), INITIAL("16"), LIVE},
     {"exposure.flicker_hz", "mains frequency of the lamps: exposure times are whole periods of their light; 0 = ignored",
      FIELD(exposure.flicker_hz), LIVE},
     {"exposure.zone_weights", "weights of the 8 x 8 zones, row by row; all 0 = equal weights", FIELD(exposure.zone_weight),
-     WHOLE(0, 255), LIVE},
+     WHOLE(0, 255), LIVE, EXPERT},
 
-    {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket),
-     INITIAL("/run/parallax/parallax.sock"), FIXED},
+    {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket), INITIAL(PLX_DEFAULT_SOCKET), FIXED},
     {"publish.group", "group that may connect; empty = the service's own", FIELD(publish.group), FIXED},
     {"publish.slots", "slots of the ring: frames in shared memory", FIELD(publish.slots), INITIAL("8"),
      WHOLE(PLX_SHM_MIN_SLOTS, PLX_SHM_MAX_SLOTS), FIXED},

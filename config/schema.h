@@ -35,6 +35,7 @@ struct plx_key {
     enum plx_key_type type;
     bool reloadable;        /* the running engine can use a new value */
     bool fixed;             /* a running service cannot change it */
+    bool expert;            /* suits all robots: plx_config_dump_common leaves it out at its default */
     size_t offset, size;    /* in struct plx_config, bytes */
     struct plx_range range; /* of the stored number (INT, REAL, BYTES), unless core states it: see plx_key_range */
     const struct plx_word *words;
@@ -50,6 +51,9 @@ const struct plx_key *plx_key_find(const char *name);
 
 /* The range of the number that KEY stores: core's where the field has one there; NULL for a bool or a text. */
 const struct plx_range *plx_key_range(const struct plx_key *key);
+
+/* True if KEY has the same value in A and B. */
+bool plx_key_is_same(const struct plx_key *key, const struct plx_config *a, const struct plx_config *b);
 
 /* Checks combinations of keys. RANGE, with the key that is wrong in *ret_key and a sentence that begins with its name. */
 int plx_config_find_error(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message);

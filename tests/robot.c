@@ -27,6 +27,7 @@ void robot_create(const struct plx_scene *scene, double min_height_m, const stru
     const struct plx_limits limits = {.width = scene->width, .height = scene->height, .disparities = 128};
     struct plx_pipeline_params params;
     plx_pipeline_params_default(&params);
+    params.correction = PLX_CORRECTION_OFF; /* a correction would begin with any frame */
     params.match.disparities = 128;
     params.obstacle.min_height_m = min_height_m;
     params.mount = (struct plx_mount){.z_m = scene->camera_height_m,

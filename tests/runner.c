@@ -47,6 +47,7 @@ void runner_create_for_scene(const struct plx_scene *scene, enum plx_record_sour
     struct plx_pipeline_params params;
 
     plx_pipeline_params_default(&params);
+    params.correction = PLX_CORRECTION_OFF; /* a correction would begin with any frame */
     params.match.disparities = 64;
     params.obstacle.records = records;
     params.dense = records == PLX_RECORDS_STIXELS;

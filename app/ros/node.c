@@ -37,8 +37,8 @@ static void publish_static_transform(const struct plx_ros_node *node)
     struct ros_transform_stamped one;
     struct ros_tf_message transforms;
     const struct plx_frame_messages messages = {.realtime_ns = plx_ros_now_ns(), .names = node->frames, .scratch = &one};
-    plx_message_optical_transform(&messages, &transforms);
-    plx_ros_publish(node->publisher, PLX_TOPIC_TF_STATIC, &transforms);
+    if (plx_message_optical_transform(&messages, &transforms) == 0)
+        plx_ros_publish(node->publisher, PLX_TOPIC_TF_STATIC, &transforms);
 }
 
 int plx_ros_node_create(const char *socket, const struct plx_ros_names *names, struct plx_ros_publisher *publisher,

@@ -56,6 +56,7 @@ void check_throughput(const struct check_options *options, struct check_outcome 
     int frames = 0;
 
     plx_pipeline_params_default(&params);
+    params.correction = PLX_CORRECTION_OFF; /* one calibration for the whole measurement */
     params.match.disparities = DISPARITIES;
     if (!fixture_open_check(options->backend, WIDTH, HEIGHT, &params, &fixture, ret))
         return;

@@ -16,7 +16,7 @@
 
 struct command {
     const char *check; /* the file of --check-config, or NULL */
-    bool wait, dump;
+    bool wait, dump, all;
     struct plx_config_source config_source;
 };
 
@@ -32,7 +32,10 @@ static void parse(int argc, char **argv, struct plx_option_list *assignments, st
                    "waits at the start for cameras, devices, permissions and memory instead of ending without them"),
         PLX_OPTION("check-config", "FILE", command.check,
                    "checks FILE and the calibration that it names, draws the zones, and exits"),
-        PLX_OPTION("dump-config", NULL, command.dump, "prints every key with its value, default, range and meaning, and exits"),
+        PLX_OPTION("dump-config", NULL, command.dump,
+                   "prints the keys with their values, defaults, ranges and meanings, and exits; expert keys at their defaults "
+                   "are left out"),
+        PLX_OPTION("all", NULL, command.all, "with --dump-config: prints every key"),
         {0},
     };
     const struct plx_command_line line = {
@@ -106,6 +109,8 @@ static int act(const struct command *command)
     static struct plx_config config; /* large */
     struct plx_error_message message;
 
+    if (command->all && !command->dump)
+        return plx_exit_error("parallaxd", PLX_EXIT_USAGE, "--all needs --dump-config (parallaxd --help)");
     int result = plx_config_read(&command->config_source, &config, &message);
     if (result == 0)
         result = check_cameras(&command->config_source, &config, &message);
@@ -120,7 +125,7 @@ static int act(const struct command *command)
         return PLX_EXIT_OK;
     }
     if (command->dump)
-        return plx_config_dump(&config, stdout) < 0 ? PLX_EXIT_IO : PLX_EXIT_OK;
+        return (command->all ? plx_config_dump : plx_config_dump_common)(&config, stdout) < 0 ? PLX_EXIT_IO : PLX_EXIT_OK;
     if (!command->config_source.path && config.source.type == PLX_SOURCE_SYNTHETIC)
         plx_log(LOG_WARNING, "there is no " PLX_DEFAULT_CONFIG ", and no --config: the pictures are simulated");
     return plx_supervise(&command->config_source, &config, command->wait);

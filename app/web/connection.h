@@ -19,6 +19,7 @@
 #define PLX_WEB_QUEUE 32 /* parts that wait to be sent */
 
 struct plx_web_connection;
+struct plx_web_peer;
 
 /* What is told of a connection. None of these may close it. */
 struct plx_web_handler {
@@ -56,8 +57,8 @@ struct plx_web_connection {
     size_t in_bytes, in_capacity;
     struct plx_ws_reader *reader; /* of a WebSocket */
     struct plx_web_part part[PLX_WEB_QUEUE];
-    int parts, first; /* of the queue, a ring */
-    void *peer;       /* the handler's: who is behind a WebSocket */
+    int parts, first;          /* of the queue, a ring */
+    struct plx_web_peer *peer; /* the handler's: who is behind a WebSocket; NULL: nobody yet */
 };
 
 /* Serves FD, which belongs to the connection from then on, also on failure. HANDLER outlives it. NOMEM, IO. */

@@ -19,6 +19,14 @@
 #define MOST_ASKED 32 /* requests for parameters of one client, without an answer */
 #define HEAD 13       /* bytes before the message: opcode 1, subscription, time */
 
+struct foxglove {
+    struct plx_web_peer peer;
+    int advertised;                    /* -1: no channels yet; 0: those of rectified frames; 1: of raw ones */
+    bool subscribed[PLX_TOPICS];       /* a channel has one subscription of each client */
+    uint32_t subscription[PLX_TOPICS]; /* its number, the client's choice */
+    cJSON *asked;                      /* requests for parameters that have no answer yet, an array; NULL: none */
+};
+
 static cJSON *operation(const char *word)
 {
     cJSON *item = cJSON_CreateObject();
@@ -50,7 +58,7 @@ static cJSON *channel_json(int topic, int raw)
     return item;
 }
 
-static void unadvertise(struct plx_foxglove *foxglove, struct plx_web_connection *connection)
+static void unadvertise(struct foxglove *foxglove)
 {
     cJSON *item = operation("unadvertise"), *ids = cJSON_AddArrayToObject(item, "channelIds");
     for (int topic = 0; topic < PLX_TOPICS; topic++) {
@@ -58,28 +66,29 @@ static void unadvertise(struct plx_foxglove *foxglove, struct plx_web_connection
             cJSON_AddItemToArray(ids, cJSON_CreateNumber(topic + 1));
         foxglove->subscribed[topic] = false;
     }
-    plx_web_send_json(connection, item);
+    plx_web_send_json(foxglove->peer.connection, item);
 }
 
 /* Raw frames have other topics than rectified ones. */
-static void advertise(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed)
+static void advertise(struct foxglove *foxglove, const struct plx_web_feed *feed)
 {
     const int raw = feed->status.any && plx_frame_is_raw(&feed->status.frame);
     if (foxglove->advertised == raw)
         return;
     if (foxglove->advertised >= 0)
-        unadvertise(foxglove, connection);
+        unadvertise(foxglove);
     foxglove->advertised = raw;
     cJSON *item = operation("advertise"), *channels = cJSON_AddArrayToObject(item, "channels");
     for (int topic = 0; topic < PLX_TOPICS; topic++)
         if (has_topic(topic, raw))
             cJSON_AddItemToArray(channels, channel_json(topic, raw));
-    plx_web_send_json(connection, item);
+    plx_web_send_json(foxglove->peer.connection, item);
 }
 
-void plx_foxglove_open(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed)
+static void greet(struct plx_web_peer *peer, struct plx_web_hub *hub)
 {
-    *foxglove = (struct plx_foxglove){.advertised = -1};
+    struct foxglove *foxglove = (struct foxglove *)peer;
+    foxglove->advertised = -1;
     cJSON *item = operation("serverInfo"), *capabilities, *metadata;
     cJSON_AddStringToObject(item, "name", "Parallax");
     capabilities = cJSON_AddArrayToObject(item, "capabilities");
@@ -87,8 +96,8 @@ void plx_foxglove_open(struct plx_foxglove *foxglove, struct plx_web_connection 
     cJSON_AddItemToArray(cJSON_AddArrayToObject(item, "supportedEncodings"), cJSON_CreateString("cdr"));
     metadata = cJSON_AddObjectToObject(item, "metadata");
     cJSON_AddStringToObject(metadata, "version", plx_version);
-    plx_web_send_json(connection, item);
-    advertise(foxglove, connection, feed);
+    plx_web_send_json(peer->connection, item);
+    advertise(foxglove, &hub->feed);
 }
 
 /* --- what clients say ------------------------------------------------------------------------------------------------- */
@@ -101,7 +110,7 @@ static void complain(struct plx_web_connection *connection, const char *sentence
     plx_web_send_json(connection, item);
 }
 
-static void subscribe(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const cJSON *item)
+static void subscribe(struct foxglove *foxglove, const cJSON *item)
 {
     const cJSON *each;
     cJSON_ArrayForEach (each, cJSON_GetObjectItemCaseSensitive(item, "subscriptions")) {
@@ -110,7 +119,7 @@ static void subscribe(struct plx_foxglove *foxglove, struct plx_web_connection *
         const int topic = cJSON_IsNumber(channel) ? channel->valueint - 1 : -1;
         if (!cJSON_IsNumber(id) || id->valuedouble < 0 || id->valuedouble > UINT32_MAX || topic < 0 || topic >= PLX_TOPICS ||
             !has_topic(topic, foxglove->advertised)) {
-            complain(connection, "subscribe: there is no such channel");
+            complain(foxglove->peer.connection, "subscribe: there is no such channel");
             continue;
         }
         foxglove->subscribed[topic] = true;
@@ -118,7 +127,7 @@ static void subscribe(struct plx_foxglove *foxglove, struct plx_web_connection *
     }
 }
 
-static void unsubscribe(struct plx_foxglove *foxglove, const cJSON *item)
+static void unsubscribe(struct foxglove *foxglove, const cJSON *item)
 {
     const cJSON *id;
     cJSON_ArrayForEach (id, cJSON_GetObjectItemCaseSensitive(item, "subscriptionIds"))
@@ -150,7 +159,7 @@ static bool is_asked(const cJSON *names, const char *key)
     return !names || cJSON_GetArraySize(names) == 0; /* no names: all of them */
 }
 
-static void tell_parameters(struct plx_web_connection *connection, const struct plx_config *config, const cJSON *request)
+static void answer_parameters(struct plx_web_connection *connection, const struct plx_config *config, const cJSON *request)
 {
     const cJSON *names = cJSON_GetObjectItemCaseSensitive(request, "parameterNames");
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(request, "id");
@@ -167,28 +176,27 @@ static void tell_parameters(struct plx_web_connection *connection, const struct 
     plx_web_send_json(connection, item);
 }
 
-void plx_foxglove_tell_parameters(struct plx_foxglove *foxglove, struct plx_web_connection *connection,
-                                  const struct plx_config *config)
-{
-    const cJSON *request;
-    cJSON_ArrayForEach (request, foxglove->asked)
-        tell_parameters(connection, config, request);
-    plx_foxglove_close(foxglove);
-}
-
-void plx_foxglove_close(struct plx_foxglove *foxglove)
+static void forget_requests(struct foxglove *foxglove)
 {
     cJSON_Delete(foxglove->asked);
     foxglove->asked = NULL;
 }
 
+static void tell_parameters(struct plx_web_peer *peer, const struct plx_config *config)
+{
+    struct foxglove *foxglove = (struct foxglove *)peer;
+    const cJSON *request;
+    cJSON_ArrayForEach (request, foxglove->asked)
+        answer_parameters(peer->connection, config, request);
+    forget_requests(foxglove);
+}
+
 /* The request ITEM for the parameters NAMES (NULL: all) waits for its answer; NAMES is taken. */
-static void ask_parameters(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const cJSON *item,
-                           cJSON *names)
+static void ask_parameters(struct foxglove *foxglove, const cJSON *item, cJSON *names)
 {
     if (cJSON_GetArraySize(foxglove->asked) >= MOST_ASKED) {
         cJSON_Delete(names);
-        complain(connection, "too many requests for parameters wait for their answer");
+        complain(foxglove->peer.connection, "too many requests for parameters wait for their answer");
         return;
     }
     cJSON *request = cJSON_CreateObject();
@@ -199,7 +207,7 @@ static void ask_parameters(struct plx_foxglove *foxglove, struct plx_web_connect
     cJSON_AddItemToArray(foxglove->asked, request);
 }
 
-static void refuse_parameters(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const cJSON *item)
+static void refuse_parameters(struct foxglove *foxglove, const cJSON *item)
 {
     const cJSON *each;
     cJSON *names = cJSON_CreateArray();
@@ -208,39 +216,47 @@ static void refuse_parameters(struct plx_foxglove *foxglove, struct plx_web_conn
         if (cJSON_IsString(name))
             cJSON_AddItemToArray(names, cJSON_Duplicate(name, false));
     }
-    complain(connection, "parameters are read only: change the service's configuration file and reload it");
+    complain(foxglove->peer.connection, "parameters are read only: change the service's configuration file and reload it");
     if (cJSON_GetArraySize(names) > 0) /* the client shows what it has set until it hears the values */
-        ask_parameters(foxglove, connection, item, names);
+        ask_parameters(foxglove, item, names);
     else
         cJSON_Delete(names);
 }
 
-bool plx_foxglove_message(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const char *message)
+static void handle_operation(struct foxglove *foxglove, const char *word, const cJSON *item)
 {
-    cJSON *item = cJSON_Parse(message);
-    const cJSON *op = cJSON_GetObjectItemCaseSensitive(item, "op");
-    const char *word = cJSON_IsString(op) ? op->valuestring : "";
-    const bool is_object = cJSON_IsObject(item);
     if (strcmp(word, "subscribe") == 0)
-        subscribe(foxglove, connection, item);
+        subscribe(foxglove, item);
     else if (strcmp(word, "unsubscribe") == 0)
         unsubscribe(foxglove, item);
     else if (strcmp(word, "getParameters") == 0)
-        ask_parameters(foxglove, connection, item,
-                       cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(item, "parameterNames"), true));
+        ask_parameters(foxglove, item, cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(item, "parameterNames"), true));
     else if (strcmp(word, "setParameters") == 0)
-        refuse_parameters(foxglove, connection, item);
-    else if (is_object)
-        complain(connection, "this operation is not one of the capabilities in serverInfo");
+        refuse_parameters(foxglove, item);
+    else
+        complain(foxglove->peer.connection, "this operation is not one of the capabilities in serverInfo");
+}
+
+static bool handle(struct plx_web_peer *peer, struct plx_web_hub *hub, const char *text)
+{
+    struct foxglove *foxglove = (struct foxglove *)peer;
+    cJSON *item = cJSON_Parse(text);
+    const cJSON *op = cJSON_GetObjectItemCaseSensitive(item, "op");
+    const bool is_object = cJSON_IsObject(item);
+    if (is_object)
+        handle_operation(foxglove, cJSON_IsString(op) ? op->valuestring : "", item);
     cJSON_Delete(item);
+    if (foxglove->asked)
+        plx_web_parameters_ask(&hub->parameters);
     return is_object;
 }
 
 /* --- frames ----------------------------------------------------------------------------------------------------------- */
 
-bool plx_foxglove_wants(const struct plx_foxglove *foxglove, const struct plx_web_connection *connection)
+static bool wants_frame(const struct plx_web_peer *peer)
 {
-    if (!plx_web_is_behind(connection))
+    const struct foxglove *foxglove = (const struct foxglove *)peer;
+    if (!plx_web_is_behind(peer->connection))
         for (int topic = 0; topic < PLX_TOPIC_DIAGNOSTICS; topic++) /* those come every second */
             if (foxglove->subscribed[topic])
                 return true;
@@ -329,27 +345,29 @@ static struct plx_web_buffer *addressed(struct plx_web_buffer *buffer, uint32_t 
     return copy;
 }
 
-void plx_foxglove_send(struct plx_foxglove *foxglove, struct plx_web_connection *connection, const struct plx_web_feed *feed,
-                       struct plx_foxglove_frame *frame)
+static void send_frame(struct plx_web_peer *peer, struct plx_web_hub *hub)
 {
-    advertise(foxglove, connection, feed);
-    if (!begin(frame, feed->frame))
+    struct foxglove *foxglove = (struct foxglove *)peer;
+    advertise(foxglove, &hub->feed);
+    if (!begin(hub->foxglove, hub->feed.frame))
         return;
     for (int topic = 0; topic < PLX_TOPICS; topic++) {
-        struct plx_web_buffer *message = foxglove->subscribed[topic] ? encoded(frame, feed->frame, topic) : NULL;
+        struct plx_web_buffer *message = foxglove->subscribed[topic] ? encoded(hub->foxglove, hub->feed.frame, topic) : NULL;
         struct plx_web_buffer *mine = message ? addressed(message, foxglove->subscription[topic]) : NULL;
         if (mine)
-            plx_web_send(connection, PLX_WS_BINARY, mine);
+            plx_web_send(peer->connection, PLX_WS_BINARY, mine);
     }
 }
 
-void plx_foxglove_tell_second(const struct plx_foxglove *foxglove, struct plx_web_connection *connection,
-                              const struct plx_web_feed *feed)
+/* The diagnostics come every second, with a service or without. */
+static void tell_state(struct plx_web_peer *peer, struct plx_web_hub *hub, bool is_second)
 {
+    const struct foxglove *foxglove = (const struct foxglove *)peer;
+    const struct plx_web_feed *feed = &hub->feed;
     struct plx_diagnostics d = {.frames_per_s = plx_frame_stats_rate_hz(&feed->status.stats)};
     struct ros_diagnostic_array array;
     struct timespec now;
-    if (!foxglove->subscribed[PLX_TOPIC_DIAGNOSTICS] || plx_web_is_behind(connection))
+    if (!is_second || !foxglove->subscribed[PLX_TOPIC_DIAGNOSTICS] || plx_web_is_behind(peer->connection))
         return;
     clock_gettime(CLOCK_REALTIME, &now);
     const int64_t now_ns = (int64_t)now.tv_sec * PLX_NS_PER_S + now.tv_nsec;
@@ -361,5 +379,23 @@ void plx_foxglove_tell_second(const struct plx_foxglove *foxglove, struct plx_we
     if (!buffer)
         return;
     memcpy(buffer->data + 1, &foxglove->subscription[PLX_TOPIC_DIAGNOSTICS], sizeof(uint32_t));
-    plx_web_send(connection, PLX_WS_BINARY, buffer);
+    plx_web_send(peer->connection, PLX_WS_BINARY, buffer);
 }
+
+static void close_foxglove(struct plx_web_peer *peer, struct plx_web_hub *hub)
+{
+    (void)hub;
+    forget_requests((struct foxglove *)peer);
+}
+
+const struct plx_web_peer_ops plx_foxglove_ops = {
+    .protocol = {"foxglove.websocket.v1", "foxglove.sdk.v1"}, /* of older and newer libraries; they differ in name alone */
+    .bytes = sizeof(struct foxglove),
+    .open = greet,
+    .close = close_foxglove,
+    .message = handle,
+    .wants_frame = wants_frame,
+    .send_frame = send_frame,
+    .tell_state = tell_state,
+    .tell_parameters = tell_parameters,
+};

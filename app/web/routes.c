@@ -13,6 +13,14 @@
 #include "app/web/files.h"
 #include "core/base/words.h"
 
+/* A request for one of the routes below. */
+struct visit {
+    const struct plx_web_site *site;
+    struct plx_web_connection *connection;
+    bool head;
+    const char *name; /* the path behind that of the route */
+};
+
 static struct plx_web_buffer *copy_of(const char *data, size_t bytes)
 {
     struct plx_web_buffer *buffer = plx_web_buffer_create(bytes);
@@ -47,15 +55,15 @@ static cJSON *faults_json(void)
     return faults;
 }
 
-static void answer_metrics(const struct plx_web_site *site, struct plx_web_connection *connection, bool head)
+static void answer_metrics(const struct visit *visit)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     if (out)
-        plx_metrics_print(out, site->status);
+        plx_metrics_print(out, visit->site->status);
     const bool is_whole = out && fclose(out) == 0;
-    plx_web_answer(connection, head, is_whole ? 200 : 503, "", "text/plain; version=0.0.4; charset=utf-8",
+    plx_web_answer(visit->connection, visit->head, is_whole ? 200 : 503, "", "text/plain; version=0.0.4; charset=utf-8",
                    is_whole ? copy_of(text, bytes) : NULL);
     free(text);
 }
@@ -75,20 +83,20 @@ static void answer_file(struct plx_web_connection *connection, bool head, const 
 }
 
 /* The file beside the service's socket that a live calibration writes. */
-static void answer_calibrating(struct plx_web_connection *connection, bool head, const char *socket)
+static void answer_calibrating(const struct visit *visit)
 {
     char directory[PATH_MAX], name[PATH_MAX];
     int fd;
     size_t bytes;
-    plx_calibrating_path(socket, directory);
+    plx_calibrating_path(visit->site->config->publish.socket, directory);
     char *slash = strrchr(directory, '/');
     snprintf(name, sizeof name, "%s", slash ? slash + 1 : directory);
     if (slash)
         *slash = '\0';
     if (!slash || plx_web_file_open(directory, name, &fd, &bytes) < 0)
-        answer_json(connection, head, cJSON_CreateNull());
+        answer_json(visit->connection, visit->head, cJSON_CreateNull());
     else
-        plx_web_answer_file(connection, head, "", "application/json", fd, bytes);
+        plx_web_answer_file(visit->connection, visit->head, "", "application/json", fd, bytes);
 }
 
 /* Takes the token out of the address: the request had the right one. Both are relative to that address, which a proxy may have
@@ -101,39 +109,82 @@ static void remember_token(struct plx_web_connection *connection, const char *to
     plx_web_answer(connection, false, 303, headers, "text/plain", NULL);
 }
 
-/* The rest of PATH behind PREFIX; NULL: it begins otherwise. */
-static const char *behind(const char *path, const char *prefix)
+/* --- the table -------------------------------------------------------------------------------------------------------- */
+
+static void answer_status(const struct visit *visit)
 {
-    const size_t length = strlen(prefix);
-    return strncmp(path, prefix, length) == 0 ? path + length : NULL;
+    answer_json(visit->connection, visit->head, plx_status_json(visit->site->status));
+}
+
+static void answer_faults(const struct visit *visit)
+{
+    answer_json(visit->connection, visit->head, faults_json());
+}
+
+static void answer_files(const struct visit *visit)
+{
+    const struct plx_config *config = visit->site->config;
+    answer_json(visit->connection, visit->head, plx_web_files_json(config->blackbox.directory, config->recorder.directory));
+}
+
+static void answer_blackbox(const struct visit *visit)
+{
+    answer_file(visit->connection, visit->head, visit->site->config->blackbox.directory, visit->name);
+}
+
+static void answer_recording(const struct visit *visit)
+{
+    answer_file(visit->connection, visit->head, visit->site->config->recorder.directory, visit->name);
+}
+
+/* clang-format off */
+static const struct route {
+    const char *path; /* one that ends with a slash stands for all names behind it */
+    void (*answer)(const struct visit *visit);
+} routes[] = {
+    {"/status.json", answer_status},
+    {"/metrics", answer_metrics},
+    {"/faults.json", answer_faults},
+    {"/files.json", answer_files},
+    {"/calibrating.json", answer_calibrating},
+    {"/blackbox/", answer_blackbox},
+    {"/recordings/", answer_recording},
+};
+/* clang-format on */
+
+/* The rest of PATH behind that of ROUTE; NULL: PATH is another one. */
+static const char *match(const struct route *route, const char *path)
+{
+    const size_t length = strlen(route->path);
+    const bool is_folder = route->path[length - 1] == '/';
+    return strncmp(path, route->path, length) == 0 && (is_folder || path[length] == '\0') ? path + length : NULL;
+}
+
+static void answer_asset(const struct plx_web_site *site, struct plx_web_connection *connection,
+                         const struct plx_http_request *request, const struct plx_web_asset *asset)
+{
+    char token[PLX_WEB_TOKEN];
+    if (site->has_token && plx_http_query(request->query, "token", token, sizeof token))
+        remember_token(connection, token);
+    else
+        plx_web_answer(connection, request->head, 200, "", asset->type,
+                       copy_of(asset->data, (size_t)(asset->end - asset->data)));
 }
 
 void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *connection,
                    const struct plx_http_request *request)
 {
     const struct plx_web_asset *asset = plx_web_asset(request->path);
-    const char *name;
-    char token[PLX_WEB_TOKEN];
-    if (asset && site->has_token && plx_http_query(request->query, "token", token, sizeof token))
-        remember_token(connection, token);
-    else if (asset)
-        plx_web_answer(connection, request->head, 200, "", asset->type,
-                       copy_of(asset->data, (size_t)(asset->end - asset->data)));
-    else if (strcmp(request->path, "/status.json") == 0)
-        answer_json(connection, request->head, plx_status_json(site->status));
-    else if (strcmp(request->path, "/metrics") == 0)
-        answer_metrics(site, connection, request->head);
-    else if (strcmp(request->path, "/faults.json") == 0)
-        answer_json(connection, request->head, faults_json());
-    else if (strcmp(request->path, "/files.json") == 0)
-        answer_json(connection, request->head,
-                    plx_web_files_json(site->config->blackbox.directory, site->config->recorder.directory));
-    else if (strcmp(request->path, "/calibrating.json") == 0)
-        answer_calibrating(connection, request->head, site->config->publish.socket);
-    else if ((name = behind(request->path, "/blackbox/")))
-        answer_file(connection, request->head, site->config->blackbox.directory, name);
-    else if ((name = behind(request->path, "/recordings/")))
-        answer_file(connection, request->head, site->config->recorder.directory, name);
-    else
-        plx_web_answer_text(connection, 404, "there is no such page; begin at /");
+    if (asset) {
+        answer_asset(site, connection, request, asset);
+        return;
+    }
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        const char *name = match(&routes[i], request->path);
+        if (name) {
+            routes[i].answer(&(struct visit){site, connection, request->head, name});
+            return;
+        }
+    }
+    plx_web_answer_text(connection, 404, "there is no such page; begin at /");
 }

@@ -14,13 +14,11 @@
 #include "app/log.h"
 #include "app/web/access.h"
 #include "app/web/connection.h"
-#include "app/web/feed.h"
 #include "app/web/foxglove.h"
 #include "app/web/listen.h"
-#include "app/web/parameters.h"
+#include "app/web/peer.h"
 #include "app/web/routes.h"
 #include "app/web/share.h"
-#include "app/web/snapshot.h"
 #include "app/web/viewer.h"
 #include "core/base/clock.h"
 
@@ -29,17 +27,10 @@
 #define PING_NS (10 * PLX_NS_PER_S)   /* a WebSocket that says nothing is asked, */
 #define SILENT_NS (30 * PLX_NS_PER_S) /* and closed */
 #define LINGER_NS (2 * PLX_NS_PER_S)  /* for the other side to close */
-#define PACKETS 4                     /* different wishes that share a packet of each frame */
-#define MAX_KEPT_S 3600.0
-#define UNAUTHORIZED 32        /* connections that have not passed the checks: half of all */
-#define UNAUTHORIZED_OF_ONE 12 /* of one address; a browser opens 6 at once */
+#define UNAUTHORIZED 32               /* connections that have not passed the checks: half of all */
+#define UNAUTHORIZED_OF_ONE 12        /* of one address; a browser opens 6 at once */
 
-/* Who is behind a WebSocket. */
-struct peer {
-    bool is_foxglove;
-    struct plx_web_viewer viewer;
-    struct plx_foxglove foxglove;
-};
+static const struct plx_web_peer_ops *const peer_kinds[] = {&plx_web_viewer_ops, &plx_foxglove_ops};
 
 struct plx_web_server {
     sd_event *event;
@@ -47,15 +38,7 @@ struct plx_web_server {
     struct plx_web_access access;
     struct plx_web_handler handler;
     struct plx_web_audience audience;
-    struct plx_web_feed feed;
-    struct plx_web_snapshot snapshot;
-    struct plx_web_parameters parameters;
-    struct plx_web_connection *keeper_asker; /* who waits for the snapshot's answer; NULL: nobody any more */
-    struct plx_web_encoder *encoder;
-    struct {
-        struct plx_web_want want;
-        struct plx_web_buffer *buffer; /* of the present frame; NULL: free */
-    } packet[PACKETS];
+    struct plx_web_hub hub;
     struct plx_foxglove_frame foxglove;
     int fd;
     sd_event_source *listener;
@@ -67,63 +50,32 @@ struct plx_web_server {
 
 /* --- frames ----------------------------------------------------------------------------------------------------------- */
 
+/* Who speaks at CONNECTION. NULL: it is no WebSocket, or none any more. */
+static struct plx_web_peer *peer_of(const struct plx_web_connection *connection)
+{
+    return connection->phase == PLX_WEB_SOCKET ? connection->peer : NULL;
+}
+
 static bool wants_frame(void *context)
 {
     const struct plx_web_server *server = context;
     for (int i = 0; i < server->connections; i++) {
-        const struct plx_web_connection *connection = server->connection[i];
-        const struct peer *peer = connection->peer;
-        if (connection->phase == PLX_WEB_SOCKET && (peer->is_foxglove ? plx_foxglove_wants(&peer->foxglove, connection)
-                                                                      : plx_web_viewer_wants(&peer->viewer, connection)))
+        const struct plx_web_peer *peer = peer_of(server->connection[i]);
+        if (peer && peer->ops->wants_frame(peer))
             return true;
     }
     return false;
-}
-
-/* The packet of the present frame for WANT: made once for all who want the same. NULL: out of memory. The caller's. */
-static struct plx_web_buffer *packet_for(struct plx_web_server *server, const struct plx_web_want *want)
-{
-    struct plx_web_buffer *buffer = NULL;
-    int i = 0;
-    for (; i < PACKETS && server->packet[i].buffer; i++)
-        if (server->packet[i].want.planes == want->planes && server->packet[i].want.compact == want->compact)
-            return plx_web_buffer_ref(server->packet[i].buffer);
-    if (plx_web_packet(server->encoder, &server->feed.status, server->feed.frame, want, &buffer) < 0)
-        return NULL;
-    if (i < PACKETS) {
-        server->packet[i].want = *want;
-        server->packet[i].buffer = plx_web_buffer_ref(buffer);
-    }
-    return buffer;
-}
-
-static void forget_packets(struct plx_web_server *server)
-{
-    for (int i = 0; i < PACKETS; i++) {
-        plx_web_buffer_unref(server->packet[i].buffer);
-        server->packet[i].buffer = NULL;
-    }
 }
 
 static void send_frame(void *context)
 {
     struct plx_web_server *server = context;
     for (int i = 0; i < server->connections; i++) {
-        struct plx_web_connection *connection = server->connection[i];
-        struct peer *peer = connection->peer;
-        if (connection->phase != PLX_WEB_SOCKET)
-            continue;
-        if (peer->is_foxglove && plx_foxglove_wants(&peer->foxglove, connection))
-            plx_foxglove_send(&peer->foxglove, connection, &server->feed, &server->foxglove);
-        if (peer->is_foxglove || !plx_web_viewer_wants(&peer->viewer, connection))
-            continue;
-        struct plx_web_buffer *buffer = packet_for(server, &peer->viewer.want);
-        if (!buffer)
-            continue;
-        plx_web_viewer_sent(&peer->viewer, buffer);
-        plx_web_send(connection, PLX_WS_BINARY, buffer);
+        struct plx_web_peer *peer = peer_of(server->connection[i]);
+        if (peer && peer->ops->wants_frame(peer))
+            peer->ops->send_frame(peer, &server->hub);
     }
-    forget_packets(server);
+    plx_web_packet_cache_clear(&server->hub.packets);
 }
 
 /* --- state, and every second ------------------------------------------------------------------------------------------ */
@@ -154,13 +106,11 @@ static bool is_alive(struct plx_web_connection *connection, int64_t now_ns)
     return false;
 }
 
-static void destroy(struct plx_web_connection *connection)
+static void destroy(struct plx_web_server *server, struct plx_web_connection *connection)
 {
-    if (!connection)
-        return;
-    struct peer *peer = connection->peer;
+    struct plx_web_peer *peer = connection->peer;
     if (peer)
-        plx_foxglove_close(&peer->foxglove);
+        peer->ops->close(peer, &server->hub);
     free(peer);
     plx_web_connection_destroy(connection);
 }
@@ -171,29 +121,14 @@ static void sweep(struct plx_web_server *server)
     int kept = 0;
     for (int i = 0; i < server->connections; i++) {
         struct plx_web_connection *connection = server->connection[i];
-        if (is_alive(connection, now_ns)) {
+        if (is_alive(connection, now_ns))
             server->connection[kept++] = connection;
-            continue;
-        }
-        if (server->keeper_asker == connection)
-            server->keeper_asker = NULL;
-        destroy(connection);
+        else
+            destroy(server, connection);
     }
     server->connections = kept;
 }
 
-/* {"service": as `parallax status --json`, "rates": whether they are new} */
-static char *state_text(const struct plx_web_feed *feed, bool is_second)
-{
-    cJSON *item = cJSON_CreateObject();
-    cJSON_AddItemToObject(item, "service", plx_status_json(&feed->status));
-    cJSON_AddBoolToObject(item, "rates", is_second);
-    char *text = cJSON_PrintUnformatted(item);
-    cJSON_Delete(item);
-    return text;
-}
-
-/* Tells the pages the state of the service, also without frames: a page that hears nothing calls everything unknown. */
 static void tell_state(void *context, bool is_second)
 {
     struct plx_web_server *server = context;
@@ -201,46 +136,48 @@ static void tell_state(void *context, bool is_second)
         sweep(server);
         sd_event_source_set_enabled(server->listener, SD_EVENT_ON);
     }
-    char *text = NULL;
     for (int i = 0; i < server->connections; i++) {
-        struct plx_web_connection *connection = server->connection[i];
-        const struct peer *peer = connection->peer;
-        if (is_second && connection->phase == PLX_WEB_SOCKET && peer->is_foxglove)
-            plx_foxglove_tell_second(&peer->foxglove, connection, &server->feed);
-        if (connection->phase != PLX_WEB_SOCKET || peer->is_foxglove || plx_web_is_behind(connection))
-            continue;
-        if (!text)
-            text = state_text(&server->feed, is_second);
-        if (text)
-            plx_web_send_text(connection, text);
+        struct plx_web_peer *peer = peer_of(server->connection[i]);
+        if (peer)
+            peer->ops->tell_state(peer, &server->hub, is_second);
     }
-    cJSON_free(text);
+    cJSON_free(server->hub.state);
+    server->hub.state = NULL;
 }
 
 /* --- what clients say ------------------------------------------------------------------------------------------------- */
 
+/* The kind of peer that speaks the first of our subprotocols that REQUEST lists, *ret_protocol. NULL: it lists none. */
+static const struct plx_web_peer_ops *choose_kind(const struct plx_http_request *request, const char **ret_protocol)
+{
+    for (size_t i = 0; i < sizeof peer_kinds / sizeof *peer_kinds; i++)
+        for (int k = 0; k < PLX_WEB_PEER_PROTOCOLS && peer_kinds[i]->protocol[k]; k++)
+            if (plx_http_lists(request->protocols, peer_kinds[i]->protocol[k])) {
+                *ret_protocol = peer_kinds[i]->protocol[k];
+                return peer_kinds[i];
+            }
+    return NULL;
+}
+
 static void upgrade(struct plx_web_server *server, struct plx_web_connection *connection,
                     const struct plx_http_request *request)
 {
-    static const char *const protocols[] = {PLX_WEB_PAGE_PROTOCOL, PLX_FOXGLOVE_PROTOCOLS};
     const char *protocol = NULL;
-    for (size_t i = 0; i < sizeof protocols / sizeof *protocols && !protocol; i++)
-        if (plx_http_lists(request->protocols, protocols[i]))
-            protocol = protocols[i];
-    if (!protocol) {
+    const struct plx_web_peer_ops *ops = choose_kind(request, &protocol);
+    if (!ops) {
         plx_web_answer_text(connection, 400, "expected a subprotocol: " PLX_WEB_PAGE_PROTOCOL " or foxglove.websocket.v1");
         return;
     }
-    struct peer *peer = calloc(1, sizeof *peer);
+    struct plx_web_peer *peer = calloc(1, ops->bytes);
     if (!peer || plx_web_upgrade(connection, request->key, protocol) < 0) {
         free(peer);
         plx_web_answer_text(connection, 503, "out of memory");
         return;
     }
+    *peer = (struct plx_web_peer){ops, connection};
     connection->peer = peer;
-    peer->is_foxglove = protocol != protocols[0];
-    if (peer->is_foxglove)
-        plx_foxglove_open(&peer->foxglove, connection, &server->feed);
+    if (ops->open)
+        ops->open(peer, &server->hub);
 }
 
 static void on_request(void *context, struct plx_web_connection *connection, const struct plx_http_request *request)
@@ -261,60 +198,24 @@ static void on_request(void *context, struct plx_web_connection *connection, con
     } else if (request->key[0] != '\0')
         upgrade(server, connection, request);
     else {
-        const struct plx_web_site site = {server->config, &server->feed.status, server->access.token[0] != '\0'};
+        const struct plx_web_site site = {server->config, &server->hub.feed.status, server->access.token[0] != '\0'};
         plx_web_route(&site, connection, request);
     }
 }
 
-static void tell_kept(struct plx_web_connection *connection, int error, const char *text, uint32_t pairs)
-{
-    const char *slash = strrchr(text, '/');
-    cJSON *item = cJSON_CreateObject(), *kept = cJSON_AddObjectToObject(item, "kept");
-    cJSON_AddStringToObject(kept, error < 0 ? "error" : "name", error < 0 || !slash ? text : slash + 1);
-    if (error == 0)
-        cJSON_AddNumberToObject(kept, "pairs", pairs);
-    plx_web_send_json(connection, item);
-}
-
-static void on_kept(void *context, const struct plx_recorder_answer *answer)
+static void on_snapshot(void *context, const struct plx_recorder_answer *answer)
 {
     struct plx_web_server *server = context;
-    if (server->keeper_asker)
-        tell_kept(server->keeper_asker, answer->error, answer->text, answer->pairs);
-    server->keeper_asker = NULL;
-}
-
-/* {"keep": SECONDS}: the flight recorder writes the last seconds -> {"kept": {"name", "pairs"}}, or {"kept": {"error"}}. */
-static void keep(struct plx_web_server *server, struct plx_web_connection *connection, const char *text)
-{
-    struct plx_error_message message = {""};
-    cJSON *item = cJSON_Parse(text);
-    const cJSON *seconds = cJSON_GetObjectItemCaseSensitive(item, "keep");
-    if (cJSON_IsNumber(seconds) && seconds->valuedouble > 0 && seconds->valuedouble <= MAX_KEPT_S) {
-        const int result = plx_web_snapshot_ask(&server->snapshot, seconds->valuedouble, &message);
-        if (result < 0)
-            tell_kept(connection, result, message.text, 0);
-        else
-            server->keeper_asker = connection;
-    }
-    cJSON_Delete(item);
+    if (server->hub.snapshot_request)
+        plx_web_viewer_tell_snapshot(server->hub.snapshot_request, answer);
+    server->hub.snapshot_request = NULL;
 }
 
 static void on_message(void *context, struct plx_web_connection *connection, const struct plx_ws_message *message)
 {
     struct plx_web_server *server = context;
-    struct peer *peer = connection->peer;
-    const char *text = (const char *)message->data;
-    bool is_json = message->opcode == PLX_WS_TEXT;
-    if (is_json && peer->is_foxglove)
-        is_json = plx_foxglove_message(&peer->foxglove, connection, text);
-    else if (is_json) {
-        is_json = plx_web_viewer_message(&peer->viewer, connection, &server->feed, text);
-        keep(server, connection, text);
-    }
-    if (peer->is_foxglove && peer->foxglove.asked)
-        plx_web_parameters_ask(&server->parameters);
-    if (!is_json)
+    struct plx_web_peer *peer = connection->peer;
+    if (message->opcode != PLX_WS_TEXT || !peer->ops->message(peer, &server->hub, (const char *)message->data))
         plx_web_close(connection, PLX_WS_PROTOCOL_ERROR);
 }
 
@@ -322,9 +223,9 @@ static void on_parameters(void *context, const struct plx_config *config)
 {
     struct plx_web_server *server = context;
     for (int i = 0; i < server->connections; i++) {
-        struct peer *peer = server->connection[i]->peer;
-        if (server->connection[i]->phase == PLX_WEB_SOCKET && peer->is_foxglove)
-            plx_foxglove_tell_parameters(&peer->foxglove, server->connection[i], config);
+        struct plx_web_peer *peer = peer_of(server->connection[i]);
+        if (peer && peer->ops->tell_parameters)
+            peer->ops->tell_parameters(peer, config);
     }
 }
 
@@ -395,6 +296,19 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 
 /* --- life ------------------------------------------------------------------------------------------------------------- */
 
+/* The hub as plx_web_server_destroy can take it, before anything is opened. */
+static void open_hub(struct plx_web_server *server)
+{
+    server->hub.foxglove = &server->foxglove;
+    server->hub.snapshot = (struct plx_web_snapshot){.socket = server->config->recorder.socket,
+                                                     .event = server->event,
+                                                     .answered = on_snapshot,
+                                                     .context = server,
+                                                     .fd = -1};
+    server->hub.parameters = (struct plx_web_parameters){
+        .socket = server->config->publish.socket, .answered = on_parameters, .context = server, .done_fd = -1};
+}
+
 int plx_web_server_create(sd_event *event, const struct plx_config *config, struct plx_web_server **ret_server,
                           struct plx_error_message *message)
 {
@@ -410,19 +324,16 @@ int plx_web_server_create(sd_event *event, const struct plx_config *config, stru
     server->access.group = config->publish.group;
     server->handler = (struct plx_web_handler){on_request, on_message, server};
     server->audience = (struct plx_web_audience){wants_frame, send_frame, tell_state, server};
-    server->snapshot = (struct plx_web_snapshot){
-        .socket = config->recorder.socket, .event = event, .answered = on_kept, .context = server, .fd = -1};
-    server->parameters = (struct plx_web_parameters){
-        .socket = config->publish.socket, .answered = on_parameters, .context = server, .done_fd = -1};
+    open_hub(server);
     server->fd = -1;
     if (config->web.token_file[0] != '\0')
         result = plx_web_token_read(config->web.token_file, server->access.token, message);
     if (result == 0)
         result = plx_web_listen(config->web.listen, server->access.token[0] != '\0', &server->fd, message);
-    if (result == 0 &&
-        (sd_event_add_io(event, &server->listener, server->fd, EPOLLIN, on_connection, server) < 0 ||
-         plx_web_encoder_create(&server->encoder) < 0 || plx_web_parameters_open(&server->parameters, event) < 0 ||
-         plx_web_feed_open(&server->feed, config->publish.socket, event, &server->audience) < 0))
+    if (result == 0 && (sd_event_add_io(event, &server->listener, server->fd, EPOLLIN, on_connection, server) < 0 ||
+                        plx_web_encoder_create(&server->hub.packets.encoder) < 0 ||
+                        plx_web_parameters_open(&server->hub.parameters, event) < 0 ||
+                        plx_web_feed_open(&server->hub.feed, config->publish.socket, event, &server->audience) < 0))
         result = plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (result < 0)
         plx_web_server_destroy(server);
@@ -435,14 +346,13 @@ void plx_web_server_destroy(struct plx_web_server *server)
 {
     if (!server)
         return;
-    for (int i = 0; i < server->connections; i++) {
-        destroy(server->connection[i]);
-    }
-    plx_web_snapshot_close(&server->snapshot);
-    plx_web_parameters_close(&server->parameters);
-    plx_web_feed_close(&server->feed);
+    for (int i = 0; i < server->connections; i++)
+        destroy(server, server->connection[i]);
+    plx_web_snapshot_close(&server->hub.snapshot);
+    plx_web_parameters_close(&server->hub.parameters);
+    plx_web_feed_close(&server->hub.feed);
     plx_foxglove_frame_close(&server->foxglove);
-    plx_web_encoder_destroy(server->encoder);
+    plx_web_encoder_destroy(server->hub.packets.encoder);
     sd_event_source_disable_unref(server->listener);
     if (server->fd >= 0)
         close(server->fd);

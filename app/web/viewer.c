@@ -12,8 +12,16 @@
 #include "core/base/clock.h"
 
 #define ON_WAY 2 /* one is drawn while the next one travels */
+#define MAX_KEPT_S 3600.0
 
-static void show(struct plx_web_viewer *viewer, const cJSON *names, bool compact)
+struct viewer {
+    struct plx_web_peer peer;
+    struct plx_web_want want;
+    int on_way;        /* frames sent, without an acknowledgement */
+    int64_t credit_ns; /* a compact viewer gets no frame before */
+};
+
+static void show(struct viewer *viewer, const cJSON *names, bool compact)
 {
     const cJSON *name;
     viewer->want = (struct plx_web_want){.compact = compact};
@@ -60,10 +68,37 @@ static void pong(struct plx_web_connection *connection, const cJSON *ping)
     plx_web_send_json(connection, item);
 }
 
-bool plx_web_viewer_message(struct plx_web_viewer *viewer, struct plx_web_connection *connection,
-                            const struct plx_web_feed *feed, const char *message)
+static void tell_kept(struct plx_web_connection *connection, int error, const char *text, uint32_t pairs)
 {
-    cJSON *item = cJSON_Parse(message);
+    const char *slash = strrchr(text, '/');
+    cJSON *item = cJSON_CreateObject(), *kept = cJSON_AddObjectToObject(item, "kept");
+    cJSON_AddStringToObject(kept, error < 0 ? "error" : "name", error < 0 || !slash ? text : slash + 1);
+    if (error == 0)
+        cJSON_AddNumberToObject(kept, "pairs", pairs);
+    plx_web_send_json(connection, item);
+}
+
+void plx_web_viewer_tell_snapshot(struct plx_web_connection *connection, const struct plx_recorder_answer *answer)
+{
+    tell_kept(connection, answer->error, answer->text, answer->pairs);
+}
+
+static void keep(struct plx_web_connection *connection, struct plx_web_hub *hub, const cJSON *seconds)
+{
+    struct plx_error_message message = {""};
+    if (!cJSON_IsNumber(seconds) || seconds->valuedouble <= 0 || seconds->valuedouble > MAX_KEPT_S)
+        return;
+    const int result = plx_web_snapshot_ask(&hub->snapshot, seconds->valuedouble, &message);
+    if (result < 0)
+        tell_kept(connection, result, message.text, 0);
+    else
+        hub->snapshot_request = connection;
+}
+
+static bool handle(struct plx_web_peer *peer, struct plx_web_hub *hub, const char *text)
+{
+    struct viewer *viewer = (struct viewer *)peer;
+    cJSON *item = cJSON_Parse(text);
     const cJSON *names = cJSON_GetObjectItemCaseSensitive(item, "show"), *ack = cJSON_GetObjectItemCaseSensitive(item, "ack"),
                 *pixel = cJSON_GetObjectItemCaseSensitive(item, "pixel"),
                 *ping = cJSON_GetObjectItemCaseSensitive(item, "ping");
@@ -72,25 +107,74 @@ bool plx_web_viewer_message(struct plx_web_viewer *viewer, struct plx_web_connec
     if (cJSON_IsNumber(ack) && viewer->on_way > 0)
         viewer->on_way--;
     if (cJSON_IsArray(pixel) && cJSON_GetArraySize(pixel) == 2)
-        tell_pixel(connection, feed, pixel, cJSON_GetObjectItemCaseSensitive(item, "id"));
+        tell_pixel(peer->connection, &hub->feed, pixel, cJSON_GetObjectItemCaseSensitive(item, "id"));
     if (cJSON_IsNumber(ping) || cJSON_IsString(ping))
-        pong(connection, ping);
+        pong(peer->connection, ping);
+    keep(peer->connection, hub, cJSON_GetObjectItemCaseSensitive(item, "keep"));
     const bool is_object = cJSON_IsObject(item);
     cJSON_Delete(item);
     return is_object;
 }
 
-bool plx_web_viewer_wants(const struct plx_web_viewer *viewer, const struct plx_web_connection *connection)
+static bool wants_frame(const struct plx_web_peer *peer)
 {
-    return viewer->want.planes != 0 && viewer->on_way < ON_WAY && !plx_web_is_behind(connection) &&
+    const struct viewer *viewer = (const struct viewer *)peer;
+    return viewer->want.planes != 0 && viewer->on_way < ON_WAY && !plx_web_is_behind(peer->connection) &&
            (!viewer->want.compact || plx_now_ns() >= viewer->credit_ns);
 }
 
-void plx_web_viewer_sent(struct plx_web_viewer *viewer, const struct plx_web_buffer *buffer)
+static void count_sent(struct viewer *viewer, size_t bytes)
 {
-    const int64_t now_ns = plx_now_ns(), cost_ns = (int64_t)buffer->bytes * PLX_NS_PER_S / PLX_WEB_SLOW_BYTES_PER_S;
+    const int64_t now_ns = plx_now_ns(), cost_ns = (int64_t)bytes * PLX_NS_PER_S / PLX_WEB_SLOW_BYTES_PER_S;
     viewer->on_way++;
     /* Credit for a tenth of a second may be saved, so that a late frame does not lower the rate. */
     const int64_t earliest_ns = now_ns - PLX_NS_PER_S / 10;
     viewer->credit_ns = (viewer->credit_ns > earliest_ns ? viewer->credit_ns : earliest_ns) + cost_ns;
 }
+
+static void send_frame(struct plx_web_peer *peer, struct plx_web_hub *hub)
+{
+    struct viewer *viewer = (struct viewer *)peer;
+    struct plx_web_buffer *buffer = plx_web_packet_get(&hub->packets, &hub->feed, &viewer->want);
+    if (!buffer)
+        return;
+    count_sent(viewer, buffer->bytes);
+    plx_web_send(peer->connection, PLX_WS_BINARY, buffer);
+}
+
+static char *state_text(const struct plx_web_feed *feed, bool is_second)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "service", plx_status_json(&feed->status));
+    cJSON_AddBoolToObject(item, "rates", is_second);
+    char *text = cJSON_PrintUnformatted(item);
+    cJSON_Delete(item);
+    return text;
+}
+
+/* Also without frames: a page that hears nothing calls everything unknown. */
+static void tell_state(struct plx_web_peer *peer, struct plx_web_hub *hub, bool is_second)
+{
+    if (plx_web_is_behind(peer->connection))
+        return;
+    if (!hub->state)
+        hub->state = state_text(&hub->feed, is_second);
+    if (hub->state)
+        plx_web_send_text(peer->connection, hub->state);
+}
+
+static void close_viewer(struct plx_web_peer *peer, struct plx_web_hub *hub)
+{
+    if (hub->snapshot_request == peer->connection)
+        hub->snapshot_request = NULL;
+}
+
+const struct plx_web_peer_ops plx_web_viewer_ops = {
+    .protocol = {PLX_WEB_PAGE_PROTOCOL},
+    .bytes = sizeof(struct viewer),
+    .close = close_viewer,
+    .message = handle,
+    .wants_frame = wants_frame,
+    .send_frame = send_frame,
+    .tell_state = tell_state,
+};

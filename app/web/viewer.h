@@ -8,30 +8,20 @@
  * z]}
  *   {"ping": ANYTHING}                          -> {"pong": ANYTHING, "now_ms": wall clock}; what comes after the answer is
  *                                               newer than the ping: so the page knows how old it may be
+ *   {"keep": SECONDS}                           the flight recorder writes the last seconds -> {"kept": {"name", "pairs"}}, or
+ *                                               {"kept": {"error"}}
+ * It hears {"service": as `parallax status --json`, "rates": whether they are new} five times a second.
  */
 #ifndef PLX_APP_WEB_VIEWER_H
 #define PLX_APP_WEB_VIEWER_H
 
-#include "app/web/connection.h"
-#include "app/web/feed.h"
-#include "app/web/packet.h"
+#include "app/web/peer.h"
 
 #define PLX_WEB_SLOW_BYTES_PER_S 2500000 /* what a compact viewer gets at most */
 
-struct plx_web_viewer {
-    struct plx_web_want want;
-    int on_way;        /* frames sent, without an acknowledgement */
-    int64_t credit_ns; /* a compact viewer gets no frame before */
-};
+extern const struct plx_web_peer_ops plx_web_viewer_ops;
 
-/* Handles MESSAGE, a JSON text of the page. False: it is none. */
-bool plx_web_viewer_message(struct plx_web_viewer *viewer, struct plx_web_connection *connection,
-                            const struct plx_web_feed *feed, const char *message);
-
-/* True if the next frame is for VIEWER. */
-bool plx_web_viewer_wants(const struct plx_web_viewer *viewer, const struct plx_web_connection *connection);
-
-/* Notes that BUFFER, a frame, was sent. */
-void plx_web_viewer_sent(struct plx_web_viewer *viewer, const struct plx_web_buffer *buffer);
+/* Tells the page at CONNECTION what the flight recorder answered to its request. */
+void plx_web_viewer_tell_snapshot(struct plx_web_connection *connection, const struct plx_recorder_answer *answer);
 
 #endif

@@ -23,7 +23,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
         .columns = true,
         .obstacles = true,
         .motion = PLX_MOTION_VISUAL,
-        .correction = PLX_CORRECTION_OFF,
+        .correction = PLX_CORRECTION_ROWS,
         .ground_tolerance = 12,
         .obstacle = {.range_min_m = 0.3,
                      .range_max_m = 20,

@@ -198,6 +198,7 @@ static int run(int threads, int frames)
     struct fixture fixture;
 
     plx_pipeline_params_default(&kind.params);
+    kind.params.correction = PLX_CORRECTION_OFF; /* pictures that are rectified are not copied */
     kind.params.match.disparities = 64;
     struct plx_limits limits = fixture_limits(&kind);
     limits.threads = threads;

@@ -82,6 +82,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fixture_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
+        kind.params.correction = PLX_CORRECTION_OFF; /* pictures that are rectified are not copied */
         kind.params.motion = PLX_MOTION_NONE;
         kind.params.match.disparities = rows[i].disparities;
         if (!measure(&kind, multiprocessors, load, true, rounds, ms)) {

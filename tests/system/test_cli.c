@@ -384,6 +384,37 @@ static void read_options(const char *name, char *ret_list, size_t size)
     snprintf(ret_list, size, "%s", list);
 }
 
+/* What `parallaxd OPTIONS` prints; its exit code. */
+static int daemon_output(const char *options, char *ret_text, size_t size)
+{
+    char line[512];
+    snprintf(line, sizeof line, PLX_BINARY_DIR "/bin/parallaxd %s 2>&1", options);
+    FILE *program = popen(line, "r");
+    assert_non_null(program);
+    ret_text[fread(ret_text, 1, size - 1, program)] = '\0';
+    const int status = pclose(program);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void all_dumps_expert_keys_too(void **state)
+{
+    (void)state;
+    static char text[65536];
+    char options[320];
+    write_text(daemon_.directory, "defaults.yaml", "");
+    snprintf(options, sizeof options, "--config %s --dump-config --set match.p2=100", path_of("defaults.yaml"));
+    assert_int_equal(daemon_output(options, text, sizeof text), PLX_EXIT_OK);
+    assert_non_null(strstr(text, "\n  p2: 100\n"));
+    assert_non_null(strstr(text, "\n  disparities: 128\n"));
+    assert_null(strstr(text, "\n  p1_straight: "));
+    snprintf(options, sizeof options, "--config %s --dump-config --all", path_of("defaults.yaml"));
+    assert_int_equal(daemon_output(options, text, sizeof text), PLX_EXIT_OK);
+    assert_non_null(strstr(text, "\n  p1_straight: 24\n"));
+    assert_int_equal(daemon_output("--all", text, sizeof text), PLX_EXIT_USAGE);
+    assert_non_null(strstr(text, "--all needs --dump-config"));
+}
+
 /* The options of HELP are those of PART of the manual of NAME, but for the common ones. */
 static void expect_same_options(const char *help, const char *part, const char *name)
 {
@@ -461,7 +492,7 @@ static void zsh_completes_the_same(void **state)
     assert_true(fread(text, 1, sizeof text - 1, pipe) > 0);
     assert_int_equal(pclose(pipe), 0);
     const char *const options =
-        "files\n--check-config= --config= --dump-config --set= --wait --help --usage --version\nstatus watch ";
+        "files\n--all --check-config= --config= --dump-config --set= --wait --help --usage --version\nstatus watch ";
     assert_memory_equal(text, options, strlen(options));
 }
 
@@ -479,6 +510,7 @@ int main(void)
         cmocka_unit_test(no_permission_for_the_socket),
         cmocka_unit_test(a_service_that_hangs_is_said),
         cmocka_unit_test(each_command_explains_itself),
+        cmocka_unit_test(all_dumps_expert_keys_too),
         cmocka_unit_test(manuals_of_programs_have_their_options),
         cmocka_unit_test(completion_offers_commands_and_options),
         cmocka_unit_test(zsh_completes_the_same),

@@ -110,24 +110,108 @@ static void nothing_written_is_all_defaults(void **state)
     }
 }
 
-static void dump_to_file(const struct plx_config *config)
+typedef int dump_function(const struct plx_config *config, FILE *out);
+static dump_function *const dumps[] = {plx_config_dump, plx_config_dump_common};
+
+/* CONFIG comes back from what DUMP prints. PLACE: what to say before an error. */
+static void assert_survives(const struct plx_config *config, dump_function *dump, const char *place)
 {
+    static struct plx_config read;
+    struct plx_error_message message = {""};
     FILE *out = fopen(scratch.path, "we");
     assert_non_null(out);
-    assert_int_equal(plx_config_dump(config, out), 0);
+    assert_int_equal(dump(config, out), 0);
     assert_int_equal(fclose(out), 0);
+    if (plx_config_load(scratch.path, &read, &message) != 0)
+        fail_msg("%s%s", place, message.text);
+    if (difference(config, &read))
+        fail_msg("%s%s differs", place, difference(config, &read)->name);
 }
 
 static void defaults_survive_dump_and_load(void **state)
 {
     (void)state;
-    struct plx_config defaults, config;
-    struct plx_error_message message = {""};
+    struct plx_config defaults;
     plx_config_default(&defaults);
-    dump_to_file(&defaults);
-    if (plx_config_load(scratch.path, &config, &message) != 0)
-        fail_msg("%s", message.text);
-    assert_same(&config, &defaults);
+    for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++)
+        assert_survives(&defaults, dumps[i], "");
+}
+
+/* What DUMP prints of CONFIG. The caller frees it. */
+static char *dump_text(const struct plx_config *config, dump_function *dump)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    assert_int_equal(dump(config, out), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* True if TEXT, a dump, has a value for KEY. */
+static bool has_key(const char *text, const struct plx_key *key)
+{
+    char line[2 * PLX_KEY_NAME];
+    const char *dot = strchr(key->name, '.'), *begin = text;
+    if (dot) {
+        snprintf(line, sizeof line, "\n%.*s:\n", (int)(dot - key->name), key->name);
+        begin = strstr(text, line);
+    }
+    if (!begin)
+        return false;
+    const char *end = dot ? strstr(begin + 1, "\n\n") : NULL;
+    snprintf(line, sizeof line, dot ? "\n  %s: " : "\n%s: ", dot ? dot + 1 : key->name);
+    const char *found = strstr(begin, line);
+    return found && (!end || found < end);
+}
+
+static void expert_keys_are_dumped_on_demand(void **state)
+{
+    (void)state;
+    static struct plx_config config;
+    int experts = 0;
+    plx_config_default(&config);
+    char *every = dump_text(&config, plx_config_dump), *common = dump_text(&config, plx_config_dump_common);
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
+        if (!has_key(every, key))
+            fail_msg("the whole dump lacks %s", key->name);
+        if (has_key(common, key) == key->expert)
+            fail_msg("the common dump has %s, or lacks it", key->name);
+        experts += key->expert;
+    }
+    assert_true(experts > 0);
+    assert_null(strstr(common, "\nprefilter:\n")); /* a section whose keys are all expert ones */
+    free(common);
+    free(every);
+}
+
+static void an_expert_key_that_differs_is_dumped(void **state)
+{
+    (void)state;
+    static struct plx_config config;
+    for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
+        if (!key->expert)
+            continue;
+        plx_config_default(&config);
+        ((char *)&config)[key->offset] ^= 1;
+        char *common = dump_text(&config, plx_config_dump_common);
+        if (!has_key(common, key))
+            fail_msg("the common dump lacks %s", key->name);
+        free(common);
+    }
+}
+
+/* The dump names the preset, which sets keys that have their defaults in this configuration. */
+static void a_preset_survives_the_common_dump(void **state)
+{
+    (void)state;
+    static struct plx_config config;
+    plx_config_default(&config);
+    assert_set(&config, "match=classic");
+    assert_survives(&config, plx_config_dump_common, "");
+    assert_set(&config, "match.smooth=true");
+    assert_survives(&config, plx_config_dump_common, "");
 }
 
 static void random_text(uint64_t *seed, char *ret_text, size_t size)
@@ -226,8 +310,9 @@ static void set_random(struct plx_config *config, const struct plx_key *key, uin
 static void random_values_survive_dump_and_load(void **state)
 {
     (void)state;
-    static struct plx_config written, read;
+    static struct plx_config written;
     struct plx_error_message message = {""};
+    char place[64];
     const uint64_t first = scratch_seed();
     int tried = 0;
     for (uint64_t i = first; i < first + 600; i++) {
@@ -239,11 +324,8 @@ static void random_values_survive_dump_and_load(void **state)
         if (plx_config_check(&written, &message) != 0)
             continue; /* each value is fine, the combination is not */
         tried++;
-        dump_to_file(&written);
-        if (plx_config_load(scratch.path, &read, &message) != 0)
-            fail_msg("PLX_TEST_SEED=%llu: %s", (unsigned long long)i, message.text);
-        if (difference(&written, &read))
-            fail_msg("PLX_TEST_SEED=%llu: %s differs", (unsigned long long)i, difference(&written, &read)->name);
+        snprintf(place, sizeof place, "PLX_TEST_SEED=%llu: ", (unsigned long long)i);
+        assert_survives(&written, dumps[i % 2], place);
     }
     assert_true(tried > 200);
 }
@@ -397,6 +479,9 @@ int main(void)
         cmocka_unit_test(keys_are_well_formed),
         cmocka_unit_test(nothing_written_is_all_defaults),
         cmocka_unit_test(defaults_survive_dump_and_load),
+        cmocka_unit_test(expert_keys_are_dumped_on_demand),
+        cmocka_unit_test(an_expert_key_that_differs_is_dumped),
+        cmocka_unit_test(a_preset_survives_the_common_dump),
         cmocka_unit_test(random_values_survive_dump_and_load),
         cmocka_unit_test(limits_are_the_table_s),
         cmocka_unit_test(words_and_texts_are_bounded),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * docs/configuration.md tells the truth: its table of keys is the program's own, and its examples load. After a change of
- * config/schema.c, PLX_UPDATE_DOCS=1 build/release/bin/test_config_docs writes the table again.
+ * docs/configuration.md tells the truth: its tables of keys are the program's own, and its examples load. After a change of
+ * config/schema.c, PLX_UPDATE_DOCS=1 build/release/bin/test_config_docs writes the tables again.
  */
 #include "config/config.h"
 
@@ -31,8 +31,8 @@ static const char *takes(const struct plx_key *key, const char *expected)
     return range && key->type != PLX_KEY_BYTES ? range + strlen("number from ") : expected;
 }
 
-/* The table of all keys, in Markdown. */
-static int document_keys(FILE *out)
+/* A table of all keys that are expert, or of those that are not, in Markdown. */
+static void document_keys(bool expert, FILE *out)
 {
     struct plx_config defaults;
     char expected[PLX_VALUE_TEXT], text[PLX_VALUE_TEXT];
@@ -40,6 +40,8 @@ static int document_keys(FILE *out)
     plx_config_default(&defaults);
     fputs("| key | default | takes | what it is |\n|---|---|---|---|\n", out);
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
+        if (key->expert != expert)
+            continue;
         plx_value_expected(key, expected);
         plx_value_print(key, &defaults, text);
         fprintf(out, "| `%s`%s | %s | %s | %s |\n", key->name, key->reloadable ? " ↻" : "",
@@ -48,6 +50,16 @@ static int document_keys(FILE *out)
                                              : text,
                 takes(key, expected), key->help);
     }
+}
+
+static int document_all_keys(FILE *out)
+{
+    document_keys(false, out);
+    fputs("\n### Expert keys\n\n"
+          "These defaults suit all robots; change one only with a measurement of your own. `parallaxd\n"
+          "--dump-config` prints an expert key only if your configuration changes it; with `--all` it prints every key.\n\n",
+          out);
+    document_keys(true, out);
     return fflush(out) == 0 && !ferror(out) ? 0 : PLX_ERR_IO;
 }
 
@@ -57,7 +69,7 @@ static int setup(void **state)
     size_t size;
     struct plx_error_message message;
     FILE *out = open_memstream(&table, &size);
-    if (!out || document_keys(out) < 0)
+    if (!out || document_all_keys(out) < 0)
         return -1;
     fclose(out);
     return plx_file_read(PAGE, 1 << 20, &page, &size, &message);
@@ -71,19 +83,19 @@ static int teardown(void **state)
     return 0;
 }
 
-static void the_table_is_the_program_s(void **state)
+static void the_tables_are_the_program_s(void **state)
 {
     (void)state;
     char *begin = strstr(page, BEGIN), *end = strstr(page, END);
     if (!begin || !end || begin > end) {
-        fail_msg("%s has no place for the table", PAGE);
+        fail_msg("%s has no place for the tables", PAGE);
         return;
     }
     begin += strlen(BEGIN);
     if ((size_t)(end - begin) == strlen(table) && memcmp(begin, table, strlen(table)) == 0)
         return;
     if (!getenv("PLX_UPDATE_DOCS"))
-        fail_msg("the table in %s is out of date; write it again with PLX_UPDATE_DOCS=1 %s/bin/test_config_docs", PAGE,
+        fail_msg("the tables in %s are out of date; write them again with PLX_UPDATE_DOCS=1 %s/bin/test_config_docs", PAGE,
                  PLX_BINARY_DIR);
     FILE *out = fopen(PAGE, "we");
     assert_non_null(out);
@@ -114,7 +126,7 @@ static void its_examples_load(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_the_program_s),
+        cmocka_unit_test(the_tables_are_the_program_s),
         cmocka_unit_test(its_examples_load),
     };
     return cmocka_run_group_tests_name("configuration page", tests, setup, teardown);

@@ -6,7 +6,7 @@
 
 #include <parallax/error.h>
 
-#include "bridge/frame_messages.h"
+#include "bridge/topics.h"
 #include "tests/cmocka.h"
 #include "tests/unit/frame_plane.h"
 
@@ -249,6 +249,31 @@ static void lists_for_people_show_what_is_confirmed(void **state)
     messages.confirmed = NULL;
 }
 
+/* An empty list would say that nothing stands there. */
+static void a_blind_frame_has_no_list_of_obstacles(void **state)
+{
+    (void)state;
+    static const enum plx_topic_id about_obstacles[] = {PLX_TOPIC_OBSTACLES, PLX_TOPIC_MARKERS, PLX_TOPIC_OBSTACLE_POINTS};
+    union plx_topic_message message;
+    for (size_t i = 0; i < sizeof about_obstacles / sizeof *about_obstacles; i++) {
+        published.frame.blind = 0;
+        assert_int_equal(plx_topic_fill(about_obstacles[i], &messages, &message), 0);
+        published.frame.blind = PLX_BLIND_NO_GROUND;
+        assert_int_equal(plx_topic_fill(about_obstacles[i], &messages, &message), PLX_ERR_NOT_FOUND);
+    }
+    assert_int_equal(plx_topic_fill(PLX_TOPIC_DISPARITY, &messages, &message), 0);
+}
+
+static void every_topic_of_a_frame_has_a_message(void **state)
+{
+    (void)state;
+    union plx_topic_message message;
+    for (int i = 0; i < PLX_TOPICS; i++)
+        assert_true((plx_topics[i].fill == NULL) == (i == PLX_TOPIC_DIAGNOSTICS));
+    assert_int_equal(plx_topic_fill(PLX_TOPIC_DIAGNOSTICS, &messages, &message), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_topic_fill(PLX_TOPICS, &messages, &message), PLX_ERR_ARG);
+}
+
 static void assert_near(double got, double expected)
 {
     if (!(fabs(got - expected) <= 1e-12))
@@ -350,6 +375,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(markers_are_a_box_and_a_text, setup, teardown),
         cmocka_unit_test_setup_teardown(obstacles_that_are_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(lists_for_people_show_what_is_confirmed, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_blind_frame_has_no_list_of_obstacles, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_topic_of_a_frame_has_a_message, setup, teardown),
         cmocka_unit_test_setup_teardown(motion_in_axes_of_the_robot, setup, teardown),
         cmocka_unit_test_setup_teardown(turns_about_several_axes, setup, teardown),
     };

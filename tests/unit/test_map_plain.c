@@ -6,8 +6,8 @@
 
 #include "core/base/clock.h"
 #include "core/geometry/mount.h"
-#include "core/verdict/map.h"
 #include "core/motion/pose.h"
+#include "core/verdict/map.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 

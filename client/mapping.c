@@ -30,9 +30,9 @@ int plx_mapping_create(int fd, size_t bytes, const struct plx_mapping **ret_mapp
         return PLX_ERR_NOMEM;
     void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (memory == MAP_FAILED) {
-        const int code = errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
+        const int result = errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
         free(mapping);
-        return code;
+        return result;
     }
     mapping->public = (struct plx_mapping){.memory = memory, .bytes = bytes};
     atomic_init(&mapping->references, 1);
@@ -46,9 +46,9 @@ int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_ma
         return PLX_ERR_ARG;
     if (!plx_client_attached(client))
         return PLX_ERR_LOST;
-    int code = plx_client_map_frames(client);
-    if (code)
-        return code;
+    int result = plx_client_map_frames(client);
+    if (result)
+        return result;
     /* Relaxed: the client's own reference keeps the mapping meanwhile. */
     atomic_fetch_add_explicit(&counted(client->map.mapping)->references, 1, memory_order_relaxed);
     *ret_mapping = client->map.mapping;

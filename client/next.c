@@ -79,9 +79,9 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
 {
     for (;;) {
         if (!plx_client_attached(client)) {
-            int code = plx_client_reattach(client, deadline);
-            if (code)
-                return code;
+            int result = plx_client_reattach(client, deadline);
+            if (result)
+                return result;
         }
         int mapped = plx_client_map_frames(client); /* nothing to do, unless plx_verdict has attached */
         if (mapped)
@@ -130,9 +130,9 @@ int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_vie
     if (!client || !ret_view || client->viewing)
         return PLX_ERR_ARG;
     struct plx_view view;
-    int code = wait_frame(client, deadline_of(timeout_ms), &view);
-    if (code)
-        return code;
+    int result = wait_frame(client, deadline_of(timeout_ms), &view);
+    if (result)
+        return result;
     count_as_seen(client, &view);
     client->viewing = true;
     *ret_view = view;
@@ -169,9 +169,9 @@ int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t cap
     int64_t deadline = deadline_of(timeout_ms);
     for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
         struct plx_view view, copied;
-        int code = wait_frame(client, deadline, &view);
-        if (code)
-            return code;
+        int result = wait_frame(client, deadline, &view);
+        if (result)
+            return result;
         int64_t bytes = plx_map_frame_bytes(&client->map, &view);
         bool fits = bytes >= 0 && (uint64_t)bytes <= capacity;
         if (fits)
@@ -195,9 +195,9 @@ int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame)
         return PLX_ERR_ARG;
     if (!plx_client_attached(client))
         return PLX_ERR_LOST;
-    int code = plx_client_map_frames(client);
-    if (code)
-        return code;
+    int result = plx_client_map_frames(client);
+    if (result)
+        return result;
     for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
         struct plx_view view;
         struct plx_frame frame;

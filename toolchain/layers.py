@@ -40,15 +40,15 @@ LAYERS = {
     "app/publish": "core",
     "app/view": "core gpu drivers/files",
     "app/evaluate": "core app/view",
-    "app/recording": "core formats bridge",
-    "app/recorder": "core config app/publish app/recording",
+    "app/bag_writer": "core formats bridge",
+    "app/flight_recorder": "core config app/publish app/bag_writer",
     "app/corrections": "core config/file.h config/replace.h",
     "app/engine": "core gpu config drivers app/corrections app/publish",
     "app/supervisor": "core config drivers/v4l2/v4l2.h app/blackbox app/corrections app/publish app/engine",
     "app/selftest": "core cpu gpu oracle config drivers app/publish app/engine",
-    "app/cli": "core gpu config drivers bridge app/blackbox app/corrections app/calibrate app/view app/evaluate app/recording app/recorder"
-    " app/selftest",
-    "app/web": "core config formats bridge app/view app/recorder",
+    "app/cli": "core gpu config drivers bridge app/blackbox app/corrections app/calibrate app/view app/evaluate app/bag_writer"
+    " app/flight_recorder app/selftest",
+    "app/web": "core config formats bridge app/view app/flight_recorder",
     "app/ros": "core config bridge",
     "app/gpio": "core/base",
 }

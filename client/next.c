@@ -261,13 +261,6 @@ uint32_t plx_restarts(struct plx_client *client)
     return atomic_load_explicit(&client->map.header->restarts, memory_order_relaxed); /* no other data depends on it */
 }
 
-uint32_t plx_gpu_schedule(struct plx_client *client)
-{
-    if (!client || !plx_client_attached(client))
-        return 0;
-    return atomic_load_explicit(&client->map.header->gpu_schedule, memory_order_relaxed); /* no other data depends on it */
-}
-
 uint32_t plx_health(struct plx_client *client)
 {
     if (!client || !plx_client_attached(client) || !plx_link_alive(client->socket) || plx_client_map_frames(client))

@@ -38,7 +38,7 @@ LAYERS = {
     "app/blackbox": "core config",
     "app/calibrate": "core",
     "app/publish": "core",
-    "app/view": "core gpu drivers/files",
+    "app/view": "core client/schedule.h gpu drivers/files",
     "app/evaluate": "core app/view",
     "app/bag_writer": "core formats bridge",
     "app/flight_recorder": "core config app/publish app/bag_writer",

@@ -11,6 +11,7 @@
 
 #include "client/fetch.h"
 #include "client/link.h"
+#include "client/mapping.h"
 #include "core/base/clock.h"
 
 #define SLICE_NS (20 * PLX_NS_PER_MS) /* longest sleep; between two sleeps the socket is checked for the end of the service */
@@ -252,6 +253,19 @@ int plx_state(struct plx_client *client)
         return PLX_STATE_STOPPED;
     uint32_t state = (uint32_t)status_now(client);
     return state <= PLX_STATE_STOPPED ? (int)state : PLX_ERR_FORMAT;
+}
+
+int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_mapping)
+{
+    if (!client || !ret_mapping)
+        return PLX_ERR_ARG;
+    if (!plx_client_attached(client))
+        return PLX_ERR_LOST;
+    int result = plx_client_map_frames(client);
+    if (result)
+        return result;
+    *ret_mapping = plx_mapping_share(client->map.mapping);
+    return 0;
 }
 
 uint32_t plx_restarts(struct plx_client *client)

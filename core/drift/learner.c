@@ -16,15 +16,15 @@
 #include "core/drift/offset.h"
 
 #define EACH 32 /* matches, or frames, between two jobs */
-#define LEAST_MATCHES 64
+#define MIN_MATCHES 64
 #define LAG 2                            /* frames from a job's begin until its result is taken */
 #define REFRESH_NS (350 * PLX_NS_PER_MS) /* between looks once the memory is full: it spans two minutes */
 #define KNOCK_PX 0.15                    /* more rows than before */
 #define TAKEN_BACK 0.5                   /* so much of a correction, by the next one, takes it back */
-#define MOST_TAKEN_BACK 2                /* then the learner gives up */
+#define MAX_TAKEN_BACK 2                 /* then the learner gives up */
 #define EACH_STEPS 8                     /* between two estimates of the columns, which take some 5 ms, */
 #define EACH_NS (500 * PLX_NS_PER_MS)    /* and of time */
-#define MOST_ROWS_PX 2.0                 /* wrong by more, rows bend disparities */
+#define MAX_ROWS_PX 2.0                  /* wrong by more, rows bend disparities */
 
 enum phase { IDLE, ASKED, DONE };
 
@@ -152,7 +152,7 @@ static void correct_rows(struct plx_learner *learner, const struct plx_correctio
         square += before[i] * before[i];
     }
     learner->taken_back += square > 0 && along <= -TAKEN_BACK * square;
-    learner->job.gave_up = learner->taken_back >= MOST_TAKEN_BACK;
+    learner->job.gave_up = learner->taken_back >= MAX_TAKEN_BACK;
     learner->change = *change;
     learner->refines = true; /* wrong rows had bent the columns */
     keep(learner, after, true);
@@ -194,7 +194,7 @@ static void judge(struct plx_learner *learner)
     if (!row)
         rows = (struct plx_correction){0};
     /* Rows that are far off bend disparities: as long as nobody knows them, columns wait. */
-    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)job->drift.info.worst_rows < MOST_ROWS_PX;
+    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)job->drift.info.worst_rows < MAX_ROWS_PX;
     const bool column = straight && judge_columns(learner, &columns);
     const struct plx_correction with_rows = plx_correction_add(&job->state.applied, &rows, 1);
     if (row && mode >= PLX_CORRECTION_ROWS)
@@ -243,7 +243,7 @@ static void work(struct plx_learner *learner)
     if (job->has_steps)
         plx_column_drift_measure(&job->steps, &job->columns);
     job->changed = obey(learner);
-    if (!job->changed && job->drift.count >= LEAST_MATCHES) { /* else the matches are of the correction before */
+    if (!job->changed && job->drift.count >= MIN_MATCHES) { /* else the matches are of the correction before */
         plx_row_drift_estimate(&job->drift);
         job->forget = was_knocked(&job->drift);
         if (!job->forget && learner->mode != PLX_CORRECTION_OFF)
@@ -364,7 +364,7 @@ int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t
 /* Whether the columns are due for an estimate. */
 static bool has_steps(const struct plx_learner *learner, const struct plx_motion_steps *steps)
 {
-    return steps && steps->count >= PLX_STEPS_LEAST && steps->added - learner->steps_added >= EACH_STEPS &&
+    return steps && steps->count >= PLX_STEPS_MIN && steps->added - learner->steps_added >= EACH_STEPS &&
            learner->capture_ns >= learner->steps_ns;
 }
 

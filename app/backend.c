@@ -3,7 +3,7 @@
 
 #include <parallax/error.h>
 
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 #include "cpu/cpu.h"
 #include "gpu/gpu.h"
 

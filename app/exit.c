@@ -17,7 +17,7 @@
 
 int plx_exit_code(int error)
 {
-    static const int code[] = {
+    static const int exit_code[] = {
         [-PLX_OK] = PLX_EXIT_OK,
         [-PLX_ERR_ARG] = PLX_EXIT_FAILURE,
         [-PLX_ERR_NOMEM] = PLX_EXIT_OS,
@@ -37,7 +37,7 @@ int plx_exit_code(int error)
     };
     if (error > 0 || error < PLX_ERR_BLIND)
         return PLX_EXIT_FAILURE;
-    return code[-error];
+    return exit_code[-error];
 }
 
 int plx_exit_error(const char *program, int exit_code, const char *format, ...)

@@ -30,7 +30,7 @@ int plx_tune_save(const char *path, const struct plx_tune_conditions *conditions
 int plx_tune_load(const char *path, const struct plx_tune_conditions *conditions, int *ret_schedule,
                   struct plx_error_message *message);
 
-/* A schedule as clients read it, see plx_gpu_schedule in parallax/client.h: packed here, and its parts. */
+/* A schedule as gpu_schedule of parallax/shm.h has it: packed here, and its parts. */
 uint32_t plx_tune_pack(int schedule, bool is_measured);
 const char *plx_tune_schedule_name(uint32_t packed); /* static storage; NULL on the CPU */
 bool plx_tune_is_measured(uint32_t packed);

@@ -2,6 +2,7 @@
 /* Axes of ROS (REP-103), and the transforms between them that are published. */
 #include <math.h>
 
+#include "bridge/frame_messages.h"
 #include "bridge/frame_parts.h"
 #include "core/geometry/matrix3.h"
 

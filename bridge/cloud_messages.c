@@ -5,6 +5,7 @@
 
 #include <parallax/error.h>
 
+#include "bridge/frame_messages.h"
 #include "bridge/frame_parts.h"
 #include "core/geometry/stereo.h"
 

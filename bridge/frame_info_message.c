@@ -7,6 +7,7 @@
 #include <parallax/words.h>
 
 #include "bridge/diagnostics_message.h"
+#include "bridge/frame_messages.h"
 #include "bridge/frame_parts.h"
 
 #define VALUES 21

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bridge/frame_messages.h"
 
-#include <math.h>
 #include <string.h>
 
 #include <parallax/error.h>
@@ -30,19 +29,6 @@ struct ros_time plx_ros_time(int64_t realtime_ns)
 struct ros_header plx_message_header(const struct plx_frame_messages *messages, enum plx_frame_id id)
 {
     return (struct ros_header){plx_ros_time(messages->realtime_ns), messages->names->name[id]};
-}
-
-const void *plx_message_row(const struct plx_frame *frame, enum plx_plane_id id, uint32_t y)
-{
-    return (const uint8_t *)frame + frame->plane[id].offset + (size_t)y * frame->plane[id].pitch;
-}
-
-double plx_message_depth_of(const struct plx_frame *frame, uint16_t disparity)
-{
-    const struct plx_calibration_info *c = &frame->calibration;
-    if (disparity == PLX_DISPARITY_INVALID)
-        return (double)NAN;
-    return plx_depth_of_disparity(c, plx_disparity_of_plane(c, frame->min_disparity, disparity));
 }
 
 /* The plane's rows one behind the other: in the frame itself, or copied. */

@@ -3,7 +3,10 @@
 #ifndef PLX_BRIDGE_FRAME_PARTS_H
 #define PLX_BRIDGE_FRAME_PARTS_H
 
-#include "bridge/frame_messages.h"
+#include <parallax/frame.h>
+
+#include "core/motion/pose.h"
+#include "formats/cdr/ros_types.h"
 
 #define PLX_OBSTACLE_SCRATCH 327680 /* bytes, for the obstacles of one frame */
 #define PLX_POINT_BYTES 16          /* x, y, z, intensity */

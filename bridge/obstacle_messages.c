@@ -5,6 +5,7 @@
 #include <parallax/error.h>
 #include <parallax/words.h>
 
+#include "bridge/frame_messages.h"
 #include "bridge/frame_parts.h"
 
 #define ID_BYTES 12   /* of a track's number as text */

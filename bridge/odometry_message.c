@@ -4,6 +4,7 @@
 
 #include <parallax/error.h>
 
+#include "bridge/frame_messages.h"
 #include "bridge/frame_parts.h"
 #include "core/base/clock.h"
 #include "core/motion/pose.h"

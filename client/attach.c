@@ -133,39 +133,39 @@ static void resume_after_last(struct plx_client *client)
 
 int plx_client_map_frames(struct plx_client *client)
 {
-    const int code = plx_map_frames(&client->map);
-    if (code)
+    const int result = plx_map_frames(&client->map);
+    if (result)
         plx_client_detach(client);
-    return code;
+    return result;
 }
 
 /* One attempt until DEADLINE, without frames. TIMEOUT: no answer yet, and the next call waits for it. */
 static int attach(struct plx_client *client, int64_t deadline)
 {
     int shm = -1;
-    int code = 0;
+    int result = 0;
     if (client->socket < 0)
         client->hello_until = plx_now_ns() + PLX_HELLO_TIME_NS;
     if (deadline > client->hello_until)
         deadline = client->hello_until;
     if (client->socket < 0)
-        code = plx_link_start(client->path, deadline, &client->socket);
-    if (!code)
-        code = plx_link_finish(client->socket, deadline, &shm);
-    if (code == PLX_ERR_TIMEOUT && client->socket >= 0 && plx_now_ns() < client->hello_until)
-        return code;
-    if (!code) {
-        code = plx_map_open(shm, &client->map);
-        if (!code)
+        result = plx_link_start(client->path, deadline, &client->socket);
+    if (!result)
+        result = plx_link_finish(client->socket, deadline, &shm);
+    if (result == PLX_ERR_TIMEOUT && client->socket >= 0 && plx_now_ns() < client->hello_until)
+        return result;
+    if (!result) {
+        result = plx_map_open(shm, &client->map);
+        if (!result)
             close(shm);
         else
             client->map.fd = shm; /* perhaps the last of its memory: closed with the map, as late as that */
     }
-    if (!code && client->poll_fd >= 0 && !poll_socket(client))
-        code = PLX_ERR_LOST;
-    if (code) {
+    if (!result && client->poll_fd >= 0 && !poll_socket(client))
+        result = PLX_ERR_LOST;
+    if (result) {
         plx_client_detach_soon(client);
-        return code;
+        return result;
     }
     resume_after_last(client);
     plx_gone_collect(&client->gone);
@@ -187,11 +187,11 @@ int plx_client_reattach(struct plx_client *client, int64_t deadline)
     for (;;) {
         int64_t now = plx_now_ns();
         if (client->socket >= 0 || now >= client->retry_at) {
-            int code = attach(client, deadline);
-            if (!code)
-                code = plx_client_map_frames(client);
-            if (!code || code == PLX_ERR_VERSION || code == PLX_ERR_FORMAT)
-                return code;
+            int result = attach(client, deadline);
+            if (!result)
+                result = plx_client_map_frames(client);
+            if (!result || result == PLX_ERR_VERSION || result == PLX_ERR_FORMAT)
+                return result;
             now = plx_now_ns();
         }
         int64_t until = client->retry_at < deadline ? client->retry_at : deadline;
@@ -207,10 +207,10 @@ int plx_connect_wait(const char *socket_path, int timeout_ms, struct plx_client 
 {
     const int64_t deadline = timeout_ms < 0 ? INT64_MAX : plx_now_ns() + timeout_ms * PLX_NS_PER_MS;
     for (;;) {
-        int code = plx_connect(socket_path, ret_client);
+        int result = plx_connect(socket_path, ret_client);
         int64_t left = deadline - plx_now_ns();
-        if (code != PLX_ERR_NOT_FOUND || left <= 0)
-            return code;
+        if (result != PLX_ERR_NOT_FOUND || left <= 0)
+            return result;
         struct timespec pause = {.tv_nsec = left < RETRY_NS ? left : RETRY_NS};
         if (nanosleep(&pause, NULL) && errno == EINTR)
             return PLX_ERR_TIMEOUT;
@@ -232,12 +232,12 @@ int plx_connect(const char *socket_path, struct plx_client **ret_client)
     client->socket = client->poll_fd = client->poll_timer = -1;
     client->map = PLX_NO_MAP;
     client->path = strdup(plx_link_path(socket_path));
-    int code = client->path ? attach(client, plx_now_ns() + PLX_HELLO_TIME_NS) : PLX_ERR_NOMEM;
-    if (!code)
-        code = plx_client_map_frames(client);
-    if (code) {
+    int result = client->path ? attach(client, plx_now_ns() + PLX_HELLO_TIME_NS) : PLX_ERR_NOMEM;
+    if (!result)
+        result = plx_client_map_frames(client);
+    if (result) {
         plx_disconnect(client);
-        return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* closed without an answer: the service is stopping */
+        return result == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : result; /* closed without an answer: the service is stopping */
     }
     *ret_client = client;
     return 0;

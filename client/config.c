@@ -48,16 +48,16 @@ static int read_text(int fd, char *ret_text, size_t bytes)
 static int ask(const char *path, int64_t deadline, int *ret_text, uint64_t *ret_bytes)
 {
     int shm, socket;
-    int code = plx_link_start(path, deadline, &socket);
-    if (code)
-        return code;
-    code = plx_link_finish(socket, deadline, &shm);
-    if (!code) {
+    int result = plx_link_start(path, deadline, &socket);
+    if (result)
+        return result;
+    result = plx_link_finish(socket, deadline, &shm);
+    if (!result) {
         close(shm);
-        code = plx_link_ask_config(socket, deadline, ret_text, ret_bytes);
+        result = plx_link_ask_config(socket, deadline, ret_text, ret_bytes);
     }
     close(socket);
-    return code == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : code; /* closed without an answer: the service is stopping */
+    return result == PLX_ERR_LOST ? PLX_ERR_NOT_FOUND : result; /* closed without an answer: the service is stopping */
 }
 
 int plx_config(const char *socket_path, char *ret_text, size_t size, size_t *ret_bytes)
@@ -66,14 +66,14 @@ int plx_config(const char *socket_path, char *ret_text, size_t size, size_t *ret
     int text;
     if (!ret_bytes || (!ret_text && size))
         return PLX_ERR_ARG;
-    int code = ask(plx_link_path(socket_path), plx_now_ns() + PLX_HELLO_TIME_NS, &text, &bytes);
-    if (code)
-        return code;
-    code = check_text(text, bytes);
-    if (!code) {
+    int result = ask(plx_link_path(socket_path), plx_now_ns() + PLX_HELLO_TIME_NS, &text, &bytes);
+    if (result)
+        return result;
+    result = check_text(text, bytes);
+    if (!result) {
         *ret_bytes = (size_t)bytes + 1;
-        code = *ret_bytes <= size ? read_text(text, ret_text, (size_t)bytes) : PLX_ERR_RANGE;
+        result = *ret_bytes <= size ? read_text(text, ret_text, (size_t)bytes) : PLX_ERR_RANGE;
     }
     close(text);
-    return code;
+    return result;
 }

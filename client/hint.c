@@ -12,15 +12,15 @@ int plx_motion_hint(struct plx_client *client, const struct plx_motion_hint *hin
     bool skipped = false;
     if (!client || !hint)
         return PLX_ERR_ARG;
-    int code = plx_client_attached(client) ? 0 : plx_client_reattach(client, plx_now_ns());
-    if (!code && client->may_not_hint)
+    int result = plx_client_attached(client) ? 0 : plx_client_reattach(client, plx_now_ns());
+    if (!result && client->may_not_hint)
         return PLX_ERR_PERMISSION;
-    if (!code)
-        code = plx_link_hint(client->socket, hint, ++client->hints, plx_now_ns() + ANSWER_NS, &skipped);
-    client->may_not_hint = code == PLX_ERR_PERMISSION;
+    if (!result)
+        result = plx_link_hint(client->socket, hint, ++client->hints, plx_now_ns() + ANSWER_NS, &skipped);
+    client->may_not_hint = result == PLX_ERR_PERMISSION;
     if (skipped) /* messages of frames, which made the descriptor readable */
         plx_client_remind(client, true);
-    if (code == PLX_ERR_LOST && plx_client_attached(client) && !client->viewing) /* else plx_next finds it out */
+    if (result == PLX_ERR_LOST && plx_client_attached(client) && !client->viewing) /* else plx_next finds it out */
         plx_client_detach(client);
-    return code;
+    return result;
 }

@@ -58,10 +58,10 @@ int plx_link_start(const char *path, int64_t deadline, int *ret_socket)
     if (fd < 0)
         return PLX_ERR_NOMEM;
     while (connect(fd, (const struct sockaddr *)&address, sizeof address)) {
-        int code = errno == EAGAIN ? PLX_ERR_TIMEOUT : connect_error(errno);
-        if (code != PLX_ERR_TIMEOUT || plx_now_ns() >= deadline) {
+        int result = errno == EAGAIN ? PLX_ERR_TIMEOUT : connect_error(errno);
+        if (result != PLX_ERR_TIMEOUT || plx_now_ns() >= deadline) {
             close(fd);
-            return code;
+            return result;
         }
         poll(NULL, 0, QUEUE_RETRY_MS); /* the queue of the service is full */
     }
@@ -110,10 +110,10 @@ static int read_message(int fd, struct plx_message *ret_message, int *ret_descri
 static int wait_message(int fd, int64_t deadline, struct plx_message *ret_message, int *ret_descriptor)
 {
     for (;;) {
-        int code = read_message(fd, ret_message, ret_descriptor);
+        int result = read_message(fd, ret_message, ret_descriptor);
         int64_t left = deadline - plx_now_ns();
-        if (code != PLX_ERR_TIMEOUT || left <= 0)
-            return code;
+        if (result != PLX_ERR_TIMEOUT || left <= 0)
+            return result;
         poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, (int)((left + PLX_NS_PER_MS - 1) / PLX_NS_PER_MS));
     }
 }
@@ -121,26 +121,26 @@ static int wait_message(int fd, int64_t deadline, struct plx_message *ret_messag
 /* Checks ANSWER, and gives the descriptor of one of TYPE to the caller. */
 static int take_answer(const struct plx_message *answer, enum plx_message_type type, int descriptor, int *ret_descriptor)
 {
-    int code = PLX_ERR_FORMAT;
+    int result = PLX_ERR_FORMAT;
     if (answer->type == PLX_MESSAGE_REFUSED)
-        code = answer->error == PLX_ERR_VERSION || answer->error == PLX_ERR_BUSY ? answer->error : PLX_ERR_FORMAT;
+        result = answer->error == PLX_ERR_VERSION || answer->error == PLX_ERR_BUSY ? answer->error : PLX_ERR_FORMAT;
     else if (answer->abi_version != PLX_ABI_VERSION)
-        code = PLX_ERR_VERSION;
+        result = PLX_ERR_VERSION;
     else if (answer->type == type && descriptor >= 0)
-        code = 0;
-    if (!code)
+        result = 0;
+    if (!result)
         *ret_descriptor = descriptor;
     else if (descriptor >= 0)
         close(descriptor);
-    return code;
+    return result;
 }
 
 int plx_link_finish(int fd, int64_t deadline, int *ret_shm)
 {
     struct plx_message answer;
     int shm;
-    int code = wait_message(fd, deadline, &answer, &shm);
-    return code ? code : take_answer(&answer, PLX_MESSAGE_WELCOME, shm, ret_shm);
+    int result = wait_message(fd, deadline, &answer, &shm);
+    return result ? result : take_answer(&answer, PLX_MESSAGE_WELCOME, shm, ret_shm);
 }
 
 int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_bytes)
@@ -149,15 +149,15 @@ int plx_link_ask_config(int fd, int64_t deadline, int *ret_text, uint64_t *ret_b
     int text;
     if (!send_message(fd, PLX_MESSAGE_CONFIG))
         return PLX_ERR_LOST;
-    int code = wait_message(fd, deadline, &answer, &text);
-    if (code)
-        return code;
+    int result = wait_message(fd, deadline, &answer, &text);
+    if (result)
+        return result;
     if (text < 0 && answer.type == PLX_MESSAGE_CONFIG && (answer.error == PLX_ERR_NOMEM || answer.error == PLX_ERR_IO))
         return answer.error;
-    code = take_answer(&answer, PLX_MESSAGE_CONFIG, text, ret_text);
-    if (!code)
+    result = take_answer(&answer, PLX_MESSAGE_CONFIG, text, ret_text);
+    if (!result)
         *ret_bytes = answer.value;
-    return code;
+    return result;
 }
 
 int plx_link_hint(int fd, const struct plx_motion_hint *hint, uint64_t number, int64_t deadline, bool *ret_skipped)
@@ -169,9 +169,9 @@ int plx_link_hint(int fd, const struct plx_motion_hint *hint, uint64_t number, i
     for (;;) {
         struct plx_message answer;
         int descriptor;
-        int code = wait_message(fd, deadline, &answer, &descriptor);
-        if (code)
-            return code;
+        int result = wait_message(fd, deadline, &answer, &descriptor);
+        if (result)
+            return result;
         if (descriptor >= 0) /* of a hostile service */
             close(descriptor);
         if (answer.type == PLX_MESSAGE_HINT && answer.value == number)

@@ -44,10 +44,10 @@ static int check_header(int fd, uint64_t bytes, uint64_t *ret_head_bytes)
     ssize_t got = pread(fd, &header, sizeof header, 0);
     if (got != (ssize_t)sizeof header)
         return got < 0 ? PLX_ERR_IO : PLX_ERR_FORMAT;
-    int code = plx_map_check(&header, bytes, &promised);
-    if (!code)
+    int result = plx_map_check(&header, bytes, &promised);
+    if (!result)
         *ret_head_bytes = head_of(&promised);
-    return code;
+    return result;
 }
 
 static int map_head(int fd, uint64_t bytes, uint64_t head_bytes, struct plx_map *ret_map)
@@ -56,21 +56,21 @@ static int map_head(int fd, uint64_t bytes, uint64_t head_bytes, struct plx_map 
     void *head = mmap(NULL, head_bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (head == MAP_FAILED)
         return errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
-    int code = plx_map_check(head, bytes, &map); /* again: a hostile service may have changed the header */
-    if (!code && head_of(&map) > head_bytes)
-        code = PLX_ERR_FORMAT;
-    if (!code) {
+    int result = plx_map_check(head, bytes, &map); /* again: a hostile service may have changed the header */
+    if (!result && head_of(&map) > head_bytes)
+        result = PLX_ERR_FORMAT;
+    if (!result) {
         map.frames = NULL;
         map.head_bytes = head_bytes;
         map.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         if (map.fd < 0)
-            code = PLX_ERR_NOMEM;
+            result = PLX_ERR_NOMEM;
     }
-    if (code)
+    if (result)
         munmap(head, head_bytes);
     else
         *ret_map = map;
-    return code;
+    return result;
 }
 
 /* Checks size and seals, then the header, and only then maps the memory: a refused memory costs no memory. */
@@ -88,17 +88,17 @@ int plx_map_open(int fd, struct plx_map *ret_map)
     if ((uint64_t)status.st_blocks < bytes / STAT_BLOCK)
         return PLX_ERR_FORMAT;
     uint64_t head_bytes = 0;
-    int code = check_header(fd, bytes, &head_bytes);
-    return code ? code : map_head(fd, bytes, head_bytes, ret_map);
+    int result = check_header(fd, bytes, &head_bytes);
+    return result ? result : map_head(fd, bytes, head_bytes, ret_map);
 }
 
 int plx_map_frames(struct plx_map *map)
 {
     if (map->frames)
         return 0;
-    int code = plx_mapping_create(map->fd, map->bytes, &map->mapping);
-    if (code)
-        return code;
+    int result = plx_mapping_create(map->fd, map->bytes, &map->mapping);
+    if (result)
+        return result;
     map->frames = (const unsigned char *)map->mapping->memory + map->frames_offset;
     close(map->fd);
     map->fd = -1;

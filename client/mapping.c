@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "client/client.h"
-
 #define PAUSE_NS 50000
 
 struct counted_mapping {
@@ -30,9 +28,9 @@ int plx_mapping_create(int fd, size_t bytes, const struct plx_mapping **ret_mapp
         return PLX_ERR_NOMEM;
     void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (memory == MAP_FAILED) {
-        const int code = errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
+        const int result = errno == ENOMEM ? PLX_ERR_NOMEM : PLX_ERR_IO;
         free(mapping);
-        return code;
+        return result;
     }
     mapping->public = (struct plx_mapping){.memory = memory, .bytes = bytes};
     atomic_init(&mapping->references, 1);
@@ -40,19 +38,11 @@ int plx_mapping_create(int fd, size_t bytes, const struct plx_mapping **ret_mapp
     return 0;
 }
 
-int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_mapping)
+const struct plx_mapping *plx_mapping_share(const struct plx_mapping *mapping)
 {
-    if (!client || !ret_mapping)
-        return PLX_ERR_ARG;
-    if (!plx_client_attached(client))
-        return PLX_ERR_LOST;
-    int code = plx_client_map_frames(client);
-    if (code)
-        return code;
-    /* Relaxed: the client's own reference keeps the mapping meanwhile. */
-    atomic_fetch_add_explicit(&counted(client->map.mapping)->references, 1, memory_order_relaxed);
-    *ret_mapping = client->map.mapping;
-    return 0;
+    /* Relaxed: the caller's own reference keeps the mapping meanwhile. */
+    atomic_fetch_add_explicit(&counted(mapping)->references, 1, memory_order_relaxed);
+    return mapping;
 }
 
 /* True if that was the last reference. */

@@ -11,6 +11,7 @@
 
 #include "client/fetch.h"
 #include "client/link.h"
+#include "client/mapping.h"
 #include "core/base/clock.h"
 
 #define SLICE_NS (20 * PLX_NS_PER_MS) /* longest sleep; between two sleeps the socket is checked for the end of the service */
@@ -79,9 +80,9 @@ static int wait_frame(struct plx_client *client, int64_t deadline, struct plx_vi
 {
     for (;;) {
         if (!plx_client_attached(client)) {
-            int code = plx_client_reattach(client, deadline);
-            if (code)
-                return code;
+            int result = plx_client_reattach(client, deadline);
+            if (result)
+                return result;
         }
         int mapped = plx_client_map_frames(client); /* nothing to do, unless plx_verdict has attached */
         if (mapped)
@@ -130,9 +131,9 @@ int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_vie
     if (!client || !ret_view || client->viewing)
         return PLX_ERR_ARG;
     struct plx_view view;
-    int code = wait_frame(client, deadline_of(timeout_ms), &view);
-    if (code)
-        return code;
+    int result = wait_frame(client, deadline_of(timeout_ms), &view);
+    if (result)
+        return result;
     count_as_seen(client, &view);
     client->viewing = true;
     *ret_view = view;
@@ -169,9 +170,9 @@ int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t cap
     int64_t deadline = deadline_of(timeout_ms);
     for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
         struct plx_view view, copied;
-        int code = wait_frame(client, deadline, &view);
-        if (code)
-            return code;
+        int result = wait_frame(client, deadline, &view);
+        if (result)
+            return result;
         int64_t bytes = plx_map_frame_bytes(&client->map, &view);
         bool fits = bytes >= 0 && (uint64_t)bytes <= capacity;
         if (fits)
@@ -195,9 +196,9 @@ int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame)
         return PLX_ERR_ARG;
     if (!plx_client_attached(client))
         return PLX_ERR_LOST;
-    int code = plx_client_map_frames(client);
-    if (code)
-        return code;
+    int result = plx_client_map_frames(client);
+    if (result)
+        return result;
     for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
         struct plx_view view;
         struct plx_frame frame;
@@ -254,18 +255,24 @@ int plx_state(struct plx_client *client)
     return state <= PLX_STATE_STOPPED ? (int)state : PLX_ERR_FORMAT;
 }
 
+int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_mapping)
+{
+    if (!client || !ret_mapping)
+        return PLX_ERR_ARG;
+    if (!plx_client_attached(client))
+        return PLX_ERR_LOST;
+    int result = plx_client_map_frames(client);
+    if (result)
+        return result;
+    *ret_mapping = plx_mapping_share(client->map.mapping);
+    return 0;
+}
+
 uint32_t plx_restarts(struct plx_client *client)
 {
     if (!client || !plx_client_attached(client))
         return 0;
     return atomic_load_explicit(&client->map.header->restarts, memory_order_relaxed); /* no other data depends on it */
-}
-
-uint32_t plx_gpu_schedule(struct plx_client *client)
-{
-    if (!client || !plx_client_attached(client))
-        return 0;
-    return atomic_load_explicit(&client->map.header->gpu_schedule, memory_order_relaxed); /* no other data depends on it */
 }
 
 uint32_t plx_health(struct plx_client *client)

@@ -8,6 +8,7 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
+#include "core/checks/health_table.h"
 #include "core/pipeline/stages.h"
 
 enum use { FREE, FILLING, READY, HELD };
@@ -98,7 +99,7 @@ static void *run(void *argument)
     struct plx_queued_source *source = argument;
     struct plx_pair_queue *queue = source->queue;
     struct plx_error_message message = {""};
-    plx_heartbeat_join(source->base.heartbeats, PLX_THREAD_FEED);
+    plx_heartbeat_join(plx_heartbeat_of(source->base.heartbeats, PLX_THREAD_FEED));
     plx_heartbeat_busy(PLX_WATCHED_FEED);
     int result = source->make(source, &message);
     plx_heartbeat_leave();

@@ -12,7 +12,7 @@
 
 #include <parallax/frame.h>
 
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 
 #define PLX_BOX_VERSION 1u
 #define PLX_BOX_MAGIC "PLXBOX\r\n" /* 8 bytes */
@@ -66,7 +66,7 @@ struct plx_box_state {
 };
 
 struct plx_box_beat {
-    uint32_t what;     /* enum plx_watched */
+    uint32_t what;     /* enum plx_watched, or PLX_HEARTBEAT_IDLE */
     uint32_t since_ms; /* for this long */
 };
 

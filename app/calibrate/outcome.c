@@ -7,6 +7,7 @@
 #include <parallax/error.h>
 
 #include "app/calibrate/rig_check.h"
+#include "app/calibrate/rig_fit.h"
 #include "core/geometry/matrix3.h"
 
 #define UNCERTAIN 0.005 /* of the baseline's length: then more pairs are needed */

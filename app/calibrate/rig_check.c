@@ -7,6 +7,7 @@
 
 #include <parallax/error.h>
 
+#include "app/calibrate/rig_fit.h"
 #include "core/geometry/matrix3.h"
 
 #define MIN_MOVE 0.01 /* of the picture's width */

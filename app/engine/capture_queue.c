@@ -8,7 +8,7 @@
 
 #include "app/log.h"
 #include "core/base/clock.h"
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 
 #define WAIT_NS                                                                                                                \
     (100 * PLX_NS_PER_MS) /* longest wait for a picture: then the loop checks commands, sensors and silent cameras */

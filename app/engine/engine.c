@@ -15,7 +15,7 @@
 #include "app/publish/shm.h"
 #include "app/realtime.h"
 #include "app/zone_warnings.h"
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 
 static volatile sig_atomic_t stop_requested;
 
@@ -134,7 +134,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     plx_realtime_gather_heap();
     sigaction(SIGTERM, &on_stop, NULL);
     plx_log_copy(report_line, &report_fd);
-    plx_heartbeat_join(heartbeats, PLX_THREAD_WORK);
+    plx_heartbeat_join(plx_heartbeat_of(heartbeats, PLX_THREAD_WORK));
     plx_heartbeat_busy(PLX_WATCHED_START);
     if (plx_setup_open(&setup, &plan->config, &plan->calibration, &report) < 0) {
         plx_report_send_last(report_fd, &report);
@@ -147,7 +147,7 @@ int plx_engine_run(const struct plx_plan *plan, bool gpu_expected, struct plx_sh
     int result = continue_pipeline(setup.pipeline, shm);
     if (result < 0)
         plx_fail(&loop.message, result, "the pipeline: %s", plx_strerror(result));
-    plx_sensors_start(&loop.sensors, heartbeats);
+    plx_sensors_start(&loop.sensors, plx_heartbeat_of(heartbeats, PLX_THREAD_SENSORS));
 
     struct plx_source *source = setup.source;
     source->heartbeats = heartbeats;

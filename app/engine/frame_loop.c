@@ -7,6 +7,7 @@
 #include "app/engine/report.h"
 #include "app/log.h"
 #include "app/publish/shm.h"
+#include "core/checks/health_table.h"
 #include "core/pipeline/pipeline.h"
 
 /* The stages of FRAME that took longer than the health table allows, as flags. */

@@ -42,7 +42,7 @@ static void *read_sensors(void *argument)
     uint32_t logged = 0;
 
     sched_setscheduler(0, SCHED_OTHER, &ordinary); /* no frame waits for this thread, which may read hundreds of files */
-    plx_heartbeat_join(sensors->heartbeats, PLX_THREAD_SENSORS);
+    plx_heartbeat_join(sensors->heartbeat);
     plx_heartbeat_busy(PLX_WATCHED_SENSORS);
     plx_system_health_init(&sensors->machine, "");
     while (!is_stopped(sensors)) {
@@ -59,11 +59,11 @@ static void *read_sensors(void *argument)
     return NULL;
 }
 
-void plx_sensors_start(struct plx_sensors *sensors, struct plx_heartbeats *heartbeats)
+void plx_sensors_start(struct plx_sensors *sensors, struct plx_heartbeat *heartbeat)
 {
     sigset_t all, before;
 
-    sensors->heartbeats = heartbeats;
+    sensors->heartbeat = heartbeat;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* the main thread handles SIGTERM */
     sensors->started = pthread_create(&sensors->thread, NULL, read_sensors, sensors) == 0;

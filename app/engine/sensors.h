@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/heartbeat.h"
 #include "core/base/text.h"
+#include "core/checks/health_table.h"
 
 #define PLX_SYSTEM_HEALTH_HOLD 10 /* readings without a cause until a flag ends */
 
@@ -40,7 +40,7 @@ uint32_t plx_system_health_read(struct plx_system_health *system);
 
 struct plx_sensors {
     struct plx_system_health machine; /* the thread's own */
-    struct plx_heartbeats *heartbeats;
+    struct plx_heartbeat *heartbeat;
     _Atomic(uint32_t) health; /* what the last reading found */
     atomic_bool stop;
     atomic_bool has_news;          /* news waits to be logged; until it is logged, the thread does not write news */
@@ -49,9 +49,9 @@ struct plx_sensors {
     pthread_t thread;
 };
 
-/* Starts the thread. SENSORS must live as long as the process: plx_sensors_stop does not wait for a thread that hangs in a
- * read. If no thread can be created, no flag is ever set. */
-void plx_sensors_start(struct plx_sensors *sensors, struct plx_heartbeats *heartbeats);
+/* Starts the thread, whose heartbeat is HEARTBEAT. SENSORS must live as long as the process: plx_sensors_stop does not wait for
+ * a thread that hangs in a read. If no thread can be created, no flag is ever set. */
+void plx_sensors_start(struct plx_sensors *sensors, struct plx_heartbeat *heartbeat);
 
 /* Stops the thread, and waits for it up to 0.2 s. */
 void plx_sensors_stop(struct plx_sensors *sensors);

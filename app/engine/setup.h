@@ -16,7 +16,7 @@ struct plx_setup {
     bool calibrated;                           /* calibration is final, also if it is none */
     struct plx_stages *stages;                 /* backend of the stages, for the picture size */
     struct plx_error_message backend_note;     /* backend: auto chose the CPU: the reason */
-    uint32_t gpu_schedule;                     /* as plx_gpu_schedule */
+    uint32_t gpu_schedule;                     /* as in parallax/shm.h */
     struct plx_error_message tune_note;        /* the reason for not using the file of `parallax tune` */
     struct plx_error_message fifo_note;        /* the reason for an engine.realtime_priority that is not in force */
     struct plx_error_message raw_note;         /* the reason for raw frames, and what to do */

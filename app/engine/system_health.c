@@ -11,8 +11,8 @@
 
 #include <parallax/frame.h>
 
-#include "core/base/heartbeat.h"
 #include "core/base/text.h"
+#include "core/checks/health_table.h"
 
 /* Shares of the last 10 s in which some, or all, processes waited for memory, percent: the flag begins at FROM, ends below
  * UNTIL. */

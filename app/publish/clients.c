@@ -13,8 +13,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "app/publish/client.h"
 #include "app/publish/listener.h"
+#include "app/publish/quota.h"
+#include "app/publish/session.h"
 #include "core/base/clock.h"
 
 #define HELLO_TIME_NS (2 * PLX_NS_PER_S)
@@ -97,12 +98,12 @@ int plx_clients_create(const struct plx_clients_options *options, struct plx_shm
     for (int i = 0; i < clients->capacity; i++)
         clients->client[i].fd = -1;
 
-    int code = plx_listener_open(options->socket_path, options->group, &clients->listener, message);
-    if (!code && (code = start_events(clients, message)))
+    int result = plx_listener_open(options->socket_path, options->group, &clients->listener, message);
+    if (!result && (result = start_events(clients, message)))
         plx_listener_remove(&clients->listener);
-    if (code) {
+    if (result) {
         plx_clients_close_in_child(clients);
-        return code;
+        return result;
     }
     *ret_clients = clients;
     return 0;
@@ -254,14 +255,14 @@ void plx_clients_set_shm(struct plx_clients *clients, struct plx_shm *shm)
 int plx_clients_repair(struct plx_clients *clients, bool unreachable, struct plx_error_message *message)
 {
     accept_some(clients); /* connections that wait in the old socket's queue */
-    int code = plx_listener_repair(&clients->listener, unreachable, message);
-    if (code <= 0)
-        return code;
+    int result = plx_listener_repair(&clients->listener, unreachable, message);
+    if (result <= 0)
+        return result;
     close_if_open(clients->spare); /* the last copy of the old socket: closing it removes it from the epoll set */
     clients->spare = fcntl(clients->listener.socket, F_DUPFD_CLOEXEC, 0);
     if (watch(clients, clients->listener.socket, LISTENER))
         return cannot_wait(clients, message);
-    return code;
+    return result;
 }
 
 int plx_clients_fd(const struct plx_clients *clients)

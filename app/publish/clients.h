@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The socket that clients connect to (SOCK_SEQPACKET): version handshake, then the read-only descriptor of the memory by
- * SCM_RIGHTS. Clients are untrusted: their number is limited (in all, per user, per process: client.h), the service never waits
+ * SCM_RIGHTS. Clients are untrusted: their number is limited (in all, per user, per process: quota.h), the service never waits
  * for them, and a faulty message ends the connection. Single-threaded; plx_clients_handle does the work when plx_clients_fd
  * polls readable.
  */

@@ -51,20 +51,20 @@ static int take_lock(const struct plx_listener *listener, struct plx_error_messa
         return fail_errno(message, "open the lock file (does its directory exist, may this user write in it?)", path);
 
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int code = 0;
+    int result = 0;
     if (fcntl(fd, F_SETLK, &lock) == 0) {
         if (is_at(path, fd))
             return fd;
-        code = plx_fail(message, PLX_ERR_IO, "%s: was removed by another process; start again", path);
+        result = plx_fail(message, PLX_ERR_IO, "%s: was removed by another process; start again", path);
     } else if (errno != EACCES && errno != EAGAIN) {
-        code = fail_errno(message, "lock the file", path);
+        result = fail_errno(message, "lock the file", path);
     } else {
         if (fcntl(fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
             lock.l_pid = 0;
-        code = fail_busy(listener->address.sun_path, lock.l_pid, message);
+        result = fail_busy(listener->address.sun_path, lock.l_pid, message);
     }
     close(fd);
-    return code;
+    return result;
 }
 
 static int find_group(const char *path, const char *name, gid_t *ret_group, struct plx_error_message *message)
@@ -148,9 +148,9 @@ static int start_listening(struct plx_listener *listener, struct plx_error_messa
 {
     const char *path = listener->address.sun_path;
     struct stat status = {0};
-    int code = check_stale(listener, message);
-    if (code)
-        return code;
+    int result = check_stale(listener, message);
+    if (result)
+        return result;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return fail_errno(message, "create a socket", path);
@@ -158,16 +158,16 @@ static int start_listening(struct plx_listener *listener, struct plx_error_messa
     const struct sockaddr_un beside = address_beside(listener);
     unlink(beside.sun_path);
     if (fchmod(fd, 0600) || bind(fd, (const struct sockaddr *)&beside, sizeof beside))
-        code = fail_errno(message, "bind the socket", path);
+        result = fail_errno(message, "bind the socket", path);
     else if (share(beside.sun_path, listener->group, &status))
-        code = fail_errno(message, "give the socket to its group", path);
+        result = fail_errno(message, "give the socket to its group", path);
     else if (listen(fd, SOMAXCONN) || rename(beside.sun_path, path))
-        code = fail_errno(message, "listen on the socket", path);
-    if (code)
+        result = fail_errno(message, "listen on the socket", path);
+    if (result)
         unlink(beside.sun_path);
-    if (code) {
+    if (result) {
         close(fd);
-        return code;
+        return result;
     }
     listener->socket = fd;
     listener->device = status.st_dev;
@@ -183,16 +183,16 @@ int plx_listener_open(const char *path, const char *group, struct plx_listener *
         return plx_fail(message, PLX_ERR_RANGE, "socket path \"%s\": %zu characters; expected 1 to %zu", path, length,
                         sizeof listener.address.sun_path - 1);
     memcpy(listener.address.sun_path, path, length);
-    int code = listener.lock = take_lock(&listener, message);
-    if (code >= 0)
-        code = find_group(path, group, &listener.group, message);
-    if (code >= 0)
-        code = start_listening(&listener, message);
-    if (code)
+    int result = listener.lock = take_lock(&listener, message);
+    if (result >= 0)
+        result = find_group(path, group, &listener.group, message);
+    if (result >= 0)
+        result = start_listening(&listener, message);
+    if (result)
         plx_listener_close(&listener);
     else
         *ret_listener = listener;
-    return code;
+    return result;
 }
 
 /* True if the socket's file is this listener's. */
@@ -220,9 +220,9 @@ int plx_listener_repair(struct plx_listener *listener, bool unreachable, struct 
         return 0;
     if (is_ours(listener)) /* else is_served would find this process */
         unlink(listener->address.sun_path);
-    int code = start_listening(&fresh, message);
-    if (code < 0)
-        return code;
+    int result = start_listening(&fresh, message);
+    if (result < 0)
+        return result;
     close(listener->socket);
     *listener = fresh;
     return 1;
@@ -244,74 +244,4 @@ void plx_listener_remove(const struct plx_listener *listener)
     lock_path(listener, path);
     if (is_ours(listener) && is_at(path, listener->lock))
         unlink(listener->address.sun_path);
-}
-
-/* --- the check from outside --------------------------------------------------------------------------------------- */
-
-void plx_self_client_close(struct plx_self_client *self)
-{
-    if (self->fd >= 0)
-        close(self->fd);
-    self->fd = -1;
-}
-
-/* Connects and sends HELLO. False if nobody listens. True without an attempt if the process has no descriptor left. */
-static bool begin_check(struct plx_self_client *self, const char *path)
-{
-    const struct plx_message hello = {.magic = PLX_MESSAGE_MAGIC, .abi_version = PLX_ABI_VERSION, .type = PLX_MESSAGE_HELLO};
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    self->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (self->fd < 0)
-        return true;
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    if (connect(self->fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
-        send(self->fd, &hello, sizeof hello, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof hello)
-        return true;
-    const bool queue_full = errno == EAGAIN; /* so somebody listens */
-    plx_self_client_close(self);
-    return queue_full;
-}
-
-/* Receives the answer and closes its descriptor. -1: no answer yet, 0: a wrong one, 1: the right one. */
-static int receive_answer(const struct plx_self_client *self, uint64_t epoch)
-{
-    struct plx_message answer;
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control = {{0}};
-    struct iovec part = {&answer, sizeof answer};
-    struct msghdr packet = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-    const ssize_t bytes = recvmsg(self->fd, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    int fd = -1;
-
-    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
-        return -1;
-    const struct cmsghdr *rights = bytes > 0 ? CMSG_FIRSTHDR(&packet) : NULL;
-    if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
-        memcpy(&fd, CMSG_DATA(rights), sizeof fd);
-        close(fd);
-    }
-    if (bytes != (ssize_t)sizeof answer || answer.magic != PLX_MESSAGE_MAGIC)
-        return 0;
-    return (answer.type == PLX_MESSAGE_WELCOME && fd >= 0 && answer.value == epoch) ||
-           (answer.type == PLX_MESSAGE_REFUSED && answer.error == PLX_ERR_BUSY);
-}
-
-enum plx_self_client_result plx_self_client_check(struct plx_self_client *self, const char *path, uint64_t epoch,
-                                                  int64_t now_ns)
-{
-    if (self->fd < 0) {
-        if (now_ns - self->begun_ns < PLX_SELF_PERIOD_NS)
-            return PLX_SELF_PENDING;
-        self->begun_ns = now_ns;
-        return begin_check(self, path) ? PLX_SELF_PENDING : PLX_SELF_UNREACHABLE;
-    }
-    const int answer = receive_answer(self, epoch);
-    if (answer < 0 && now_ns - self->begun_ns < PLX_SELF_BUDGET_NS)
-        return PLX_SELF_PENDING;
-    plx_self_client_close(self);
-    return answer > 0 ? PLX_SELF_REACHABLE : PLX_SELF_UNREACHABLE;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A listening SOCK_SEQPACKET socket at a path that one daemon at a time may serve, and the check that clients can connect. */
+/* A listening SOCK_SEQPACKET socket at a path that one daemon at a time may serve. */
 #ifndef PLX_APP_PUBLISH_LISTENER_H
 #define PLX_APP_PUBLISH_LISTENER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "core/base/clock.h"
 #include "core/base/text.h"
 
 struct plx_listener {
@@ -38,31 +36,5 @@ void plx_listener_close(struct plx_listener *listener);
 /* Removes the socket's file if it is this listener's, while the lock is held. The lock file stays: two daemons could lock a
  * file that is removed and made again. */
 void plx_listener_remove(const struct plx_listener *listener);
-
-/*
- * The supervisor as its own client: at times it connects by the socket's path and sends HELLO, as any client does, and waits
- * for nothing. A client that attaches is proof that clients can attach.
- */
-#define PLX_SELF_PERIOD_NS (5 * PLX_NS_PER_S) /* between two attempts */
-#define PLX_SELF_BUDGET_NS (2 * PLX_NS_PER_S) /* time for the answer */
-
-struct plx_self_client {
-    int fd; /* of the current attempt; -1 = none */
-    int64_t begun_ns;
-};
-
-enum plx_self_client_result {
-    PLX_SELF_PENDING,    /* the next attempt is not due, or the answer is pending */
-    PLX_SELF_REACHABLE,  /* answered now: WELCOME, or REFUSED because all connections are in use */
-    PLX_SELF_UNREACHABLE /* no answer at the path */
-};
-
-#define PLX_SELF_CLIENT_NONE ((struct plx_self_client){.fd = -1})
-
-/* Call it in each iteration. EPOCH: of the memory that WELCOME must name. */
-enum plx_self_client_result plx_self_client_check(struct plx_self_client *self, const char *path, uint64_t epoch,
-                                                  int64_t now_ns);
-
-void plx_self_client_close(struct plx_self_client *self);
 
 #endif

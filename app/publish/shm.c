@@ -55,15 +55,15 @@ static struct plx_shm_header layout(const struct plx_shm_options *options)
 static int refuse(struct plx_error_message *message, const char *what, uint64_t bytes)
 {
     int error = errno;
-    int code = error == ENOMEM || error == ENOSPC || error == EMFILE || error == ENFILE ? PLX_ERR_NOMEM : PLX_ERR_IO;
-    return plx_fail(message, code, "shared memory of %llu bytes: cannot %s: %s%s", (unsigned long long)bytes, what,
-                    strerror(error), code == PLX_ERR_NOMEM ? "; lower publish.slots or the image size, or free memory" : "");
+    int result = error == ENOMEM || error == ENOSPC || error == EMFILE || error == ENFILE ? PLX_ERR_NOMEM : PLX_ERR_IO;
+    return plx_fail(message, result, "shared memory of %llu bytes: cannot %s: %s%s", (unsigned long long)bytes, what,
+                    strerror(error), result == PLX_ERR_NOMEM ? "; lower publish.slots or the image size, or free memory" : "");
 }
 
 /* Every page exists before the first frame: a full machine is an error now, not a SIGBUS later. */
 static int make_memory(uint64_t bytes, int *ret_fd, void **ret_memory, struct plx_error_message *message)
 {
-    int code;
+    int result;
     void *memory = MAP_FAILED;
     int fd = memfd_create("parallax", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
@@ -71,21 +71,21 @@ static int make_memory(uint64_t bytes, int *ret_fd, void **ret_memory, struct pl
 
     /* 0600: a new memfd has mode 0777, which lets a client reopen its read-only descriptor for writing through /proc. */
     if (fchmod(fd, 0600) || ftruncate(fd, (off_t)bytes)) {
-        code = refuse(message, "set mode and size", bytes);
+        result = refuse(message, "set mode and size", bytes);
         goto fail;
     }
     if (fallocate(fd, 0, 0, (off_t)bytes)) {
-        code = refuse(message, "allocate it", bytes);
+        result = refuse(message, "allocate it", bytes);
         goto fail;
     }
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (memory == MAP_FAILED) {
-        code = refuse(message, "map it", bytes);
+        result = refuse(message, "map it", bytes);
         goto fail;
     }
     /* After the mapping, because FUTURE_WRITE forbids every later writable mapping, ours as well. */
     if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)) {
-        code = refuse(message, "seal it", bytes);
+        result = refuse(message, "seal it", bytes);
         goto fail;
     }
     *ret_fd = fd;
@@ -96,7 +96,7 @@ fail:
     if (memory != MAP_FAILED)
         munmap(memory, bytes);
     close(fd);
-    return code;
+    return result;
 }
 
 int plx_shm_create(const struct plx_shm_options *options, struct plx_shm **ret_shm, struct plx_error_message *message)
@@ -117,15 +117,15 @@ int plx_shm_create(const struct plx_shm_options *options, struct plx_shm **ret_s
         return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
     int fd = -1;
     void *memory = NULL;
-    int code = make_memory(header.region_bytes, &fd, &memory, message);
-    if (code)
+    int result = make_memory(header.region_bytes, &fd, &memory, message);
+    if (result)
         goto fail_alloc;
 
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     shm->client_fd = open(path, O_RDONLY | O_CLOEXEC);
     if (shm->client_fd < 0) {
-        code = refuse(message, "reopen it read-only (is /proc mounted?)", header.region_bytes);
+        result = refuse(message, "reopen it read-only (is /proc mounted?)", header.region_bytes);
         goto fail_memory;
     }
     close(fd); /* the mapping stays */
@@ -144,7 +144,7 @@ fail_memory:
     close(fd);
 fail_alloc:
     free(shm);
-    return code;
+    return result;
 }
 
 void plx_shm_destroy(struct plx_shm *shm)

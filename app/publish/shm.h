@@ -71,7 +71,7 @@ void plx_shm_set_reason(struct plx_shm *shm, const char *text);
 uint32_t plx_shm_tracks(const struct plx_shm *shm);
 void plx_shm_note_tracks(struct plx_shm *shm, const struct plx_frame *frame);
 
-/* Publishes the GPU schedule, for plx_gpu_schedule; wakes nobody. */
+/* Publishes the GPU schedule, as in parallax/shm.h; wakes nobody. */
 void plx_shm_set_gpu_schedule(struct plx_shm *shm, uint32_t schedule);
 
 #endif

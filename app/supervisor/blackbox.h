@@ -9,7 +9,7 @@
 #include "app/blackbox/box.h"
 #include "app/publish/shm.h"
 #include "app/supervisor/child.h"
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 
 /* Zeroed, with copier PLX_CHILD_NONE: no box. */
 struct plx_blackbox {

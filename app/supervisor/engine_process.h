@@ -13,7 +13,7 @@
 #include "app/supervisor/recovery.h"
 #include "app/supervisor/run_delay.h"
 #include "app/supervisor/service_clock.h"
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 
 struct plx_engine_process {
     struct plx_child child;

@@ -65,7 +65,7 @@ static int create_clients(struct plx_publisher *publisher, sd_event *event, cons
 
     if (result < 0)
         return result;
-    publisher->self = PLX_SELF_CLIENT_NONE;
+    publisher->reachability = PLX_REACHABILITY_NONE;
     if (sd_event_add_io(event, &publisher->socket, plx_clients_fd(publisher->clients), EPOLLIN, handle_clients, publisher) < 0)
         return plx_fail(message, PLX_ERR_NOMEM, "cannot watch the socket: out of memory or descriptors");
     return 0;
@@ -144,7 +144,7 @@ int plx_publisher_check(struct plx_publisher *publisher, const char *socket_path
     if (!publisher->clients)
         return 0;
     const uint64_t epoch = plx_shm_epoch(publisher->shm);
-    const bool lost = plx_self_client_check(&publisher->self, socket_path, epoch, now_ns) == PLX_SELF_UNREACHABLE;
+    const bool lost = plx_reachability_check(&publisher->reachability, socket_path, epoch, now_ns) == PLX_REACHABILITY_LOST;
     if (!lost && now_ns - publisher->checked_ns < CHECK_PERIOD_NS)
         return 0;
     publisher->checked_ns = now_ns;
@@ -168,7 +168,7 @@ void plx_publisher_close(struct plx_publisher *publisher)
     plx_publisher_discard(publisher);
     sd_event_source_disable_unref(publisher->socket);
     if (publisher->clients)
-        plx_self_client_close(&publisher->self);
+        plx_reachability_close(&publisher->reachability);
     plx_clients_destroy(publisher->clients);
     plx_shm_destroy(publisher->shm);
     *publisher = (struct plx_publisher){
@@ -178,7 +178,7 @@ void plx_publisher_close(struct plx_publisher *publisher)
 void plx_publisher_close_in_child(struct plx_publisher *publisher)
 {
     if (publisher->clients)
-        plx_self_client_close(&publisher->self);
+        plx_reachability_close(&publisher->reachability);
     plx_clients_close_in_child(publisher->clients);
     publisher->clients = NULL;
     if (!publisher->next)

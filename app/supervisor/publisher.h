@@ -9,6 +9,7 @@
 
 #include "app/publish/clients.h"
 #include "app/publish/listener.h"
+#include "app/publish/reachability.h"
 #include "app/publish/shm.h"
 #include "config/config.h"
 
@@ -26,7 +27,7 @@ struct plx_publisher {
     int (*config)(void *context);
     int (*hint)(void *context, const struct plx_motion_hint *hint);
     void *context;
-    struct plx_self_client self;           /* while clients is not NULL */
+    struct plx_reachability reachability;  /* while clients is not NULL */
     int64_t checked_ns;                    /* last check of the socket */
     struct plx_error_message repair_error; /* the logged error of a failed repair; "" = none */
 };

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 #include "core/pipeline/stages.h"
 
 enum event {
@@ -56,7 +56,7 @@ void plx_recovery_started(struct plx_recovery *recovery, int64_t now_ns)
     recovery->run_delay_ns = 0;
     recovery->suspect = PLX_THREAD_WORK;
     for (int thread = 0; thread < PLX_THREAD_COUNT; thread++)
-        recovery->activity[thread] = (struct plx_activity){PLX_WATCHED_IDLE, now_ns};
+        recovery->activity[thread] = (struct plx_activity){PLX_HEARTBEAT_IDLE, now_ns};
     recovery->activity[PLX_THREAD_WORK].doing = PLX_WATCHED_START;
 }
 

@@ -3,7 +3,7 @@
  * The supervisor's decisions, as functions of events and time: the service's state, when an engine starts, when it counts as
  * hung, which processor it uses, and whether systemd's watchdog is fed. No clock, no process: plain data.
  * All times are the service's (app/supervisor/service_clock.h), nanoseconds. Budgets of stages and cameras:
- * core/base/heartbeat.c.
+ * core/checks/health_table.c.
  */
 #ifndef PLX_APP_SUPERVISOR_RECOVERY_H
 #define PLX_APP_SUPERVISOR_RECOVERY_H
@@ -14,8 +14,8 @@
 #include <parallax/frame.h>
 
 #include "core/base/clock.h"
-#include "core/base/heartbeat.h"
 #include "core/base/period.h"
+#include "core/checks/health_table.h"
 
 #define PLX_BACKOFF_MIN_NS (100 * PLX_NS_PER_MS)
 #define PLX_BACKOFF_MAX_NS (5 * PLX_NS_PER_S)

@@ -10,6 +10,7 @@
 #include "app/view/frame_text.h"
 #include "app/view/json.h"
 #include "app/view/verdict.h"
+#include "client/schedule.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 
@@ -22,7 +23,7 @@ int plx_status_read(struct plx_client *client, struct plx_status *status)
     status->state = (uint32_t)state;
     status->health = plx_health(client);
     status->restarts = plx_restarts(client);
-    status->schedule = plx_gpu_schedule(client);
+    status->schedule = plx_client_gpu_schedule(client);
     plx_reason(client, status->reason, sizeof status->reason);
     plx_verdict(client, &status->verdict);
     return 0;

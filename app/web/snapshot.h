@@ -5,7 +5,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "app/recorder/request.h"
+#include "app/flight_recorder/request.h"
 #include "core/base/text.h"
 
 struct plx_web_snapshot {

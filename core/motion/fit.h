@@ -7,21 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/motion/fit_point.h"
 #include "core/motion/pose.h"
-
-/* A point in space: pixel (fx x / z + cx, fy y / z + cy), disparity focal_baseline / z. */
-struct plx_fit_camera {
-    double fx, fy, cx, cy, focal_baseline; /* px, and px m: plx_focal_baseline */
-};
-
-/* A corner of the key frame that was found again. */
-struct plx_fit_point {
-    double at[3];       /* position in axes of the key frame, metres */
-    double disparity;   /* in the key frame, pixels, above that of infinity */
-    double seen[3];     /* in the frame now: u, v and disparity above that of infinity, pixels */
-    bool has_disparity; /* else seen[2] means nothing */
-    bool inlier;        /* result of plx_fit_motion */
-};
 
 /* Errors that all points may share. */
 enum plx_fit_shared {
@@ -46,19 +33,5 @@ struct plx_fit {
  * the points do not determine it. The same points always give the same result. */
 bool plx_fit_motion(const struct plx_fit_camera *camera, struct plx_fit_point *point, int count, const struct plx_pose *prior,
                     struct plx_fit *ret_fit);
-
-/* The point in space of pixel (U, V) with DISPARITY above 0, pixels. */
-void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3]);
-
-/* x^2 of a match in the right picture, x from its principal point in focal lengths; U: its column in the left picture;
- * DISPARITY above that of infinity. */
-static inline double plx_fit_right_square(const struct plx_fit_camera *camera, double u, double disparity)
-{
-    const double x = (u - disparity - camera->cx) / camera->fx;
-    return x * x;
-}
-
-/* Pixel of POINT. False if it is behind the camera. */
-bool plx_fit_project(const struct plx_fit_camera *camera, const double point[3], double ret_pixel[2]);
 
 #endif

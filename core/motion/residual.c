@@ -13,7 +13,7 @@ bool plx_residual_at(const struct plx_fit_camera *camera, const struct plx_fit_p
 {
     plx_pose_apply(pose, point->at, ret->moved);
     const double *m = ret->moved;
-    if (!(m[2] > PLX_RESIDUAL_MIN_DEPTH_M))
+    if (!(m[2] > PLX_FIT_MIN_DEPTH_M))
         return false;
     const double inverse = 1 / m[2], x = m[0] * inverse, y = m[1] * inverse;
     const double disparity = camera->focal_baseline * inverse;

@@ -4,11 +4,11 @@
 #ifndef PLX_CORE_MOTION_RESIDUAL_H
 #define PLX_CORE_MOTION_RESIDUAL_H
 
-#include "core/motion/fit.h"
+#include "core/motion/fit_point.h"
+#include "core/motion/pose.h"
 
-#define PLX_RESIDUAL_CAUCHY 4         /* a squared error of this many variances counts half */
-#define PLX_RESIDUAL_MIN_DEPTH_M 1e-2 /* nearer points count as behind the camera */
-#define PLX_RESIDUAL_MAX_SIZE 8       /* unknowns of normal equations */
+#define PLX_RESIDUAL_CAUCHY 4   /* a squared error of this many variances counts half */
+#define PLX_RESIDUAL_MAX_SIZE 8 /* unknowns of normal equations */
 
 struct plx_residual {
     double r[3];      /* measured minus predicted: u, v, disparity, pixels */

@@ -5,10 +5,11 @@
 
 #include <parallax/frame.h>
 
-#include "core/base/heartbeat.h"
 #include "core/base/image.h"
 #include "core/base/text.h"
 #include "core/geometry/calibration.h"
+
+struct plx_heartbeats;
 
 /* One picture of one eye (or of both: side by side), or none: then only HEALTH counts. BUFFER belongs to the source; return it
  * with ops->release. */

@@ -6,34 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "drivers/synthetic/face.h"
 #include "drivers/synthetic/scene.h"
 
-#define PLX_RAY_LEVELS 32
 /* The ground and what each step leaves of it, with its front; front, one side and top of each box. */
 #define PLX_RAY_FACES (1 + 2 * PLX_SCENE_MAX_STEPS + 3 * PLX_SCENE_MAX_OBJECTS)
 #define PLX_RAY_FAR_M 250.0 /* the ground ends here, the background begins */
 
-enum plx_axis { PLX_AXIS_X, PLX_AXIS_Y, PLX_AXIS_Z };
-
 /* The surfaces that a ray can hit; values of plx_ray_row.hit. Fronts of objects are FRONT + index, their other faces SIDE +
  * index. */
 enum { PLX_HIT_SKY, PLX_HIT_GROUND, PLX_HIT_FRONT, PLX_HIT_SIDE = PLX_HIT_FRONT + PLX_SCENE_MAX_OBJECTS };
-
-/* A rectangle of one plane of the ground frame: AXIS has the value PLANE on it, and SLOPE more for each metre of Z; S and Q are
- * the other two axes. */
-struct plx_ray_face {
-    enum plx_axis axis, s_axis, q_axis;
-    double plane, slope;
-    float s_min, s_max, q_min, q_max;
-    int x0, x1, y0, y1; /* pixels it may cover, ends excluded */
-    uint8_t hit;
-    bool moves;
-    float albedo;
-    float s_origin, q_origin;           /* zero of the texture coordinates, so that the texture moves with its box */
-    const float *s_density, *q_density; /* texels per metre at each level */
-    float s_stretch, q_stretch;
-    float shift; /* texels: gives each face another part of the texture */
-};
 
 struct plx_ray_view {
     const struct plx_scene *scene;

@@ -3,7 +3,7 @@
 #ifndef PLX_DRIVERS_SYNTHETIC_SHADE_H
 #define PLX_DRIVERS_SYNTHETIC_SHADE_H
 
-#include "drivers/synthetic/raycast.h"
+#include "drivers/synthetic/face.h"
 
 #define PLX_SHADE_POINTS 128       /* per call: what a call keeps of them stays in the L1 cache */
 #define PLX_SHADE_NEAREST_M 0.0625 /* distance of level 0 */

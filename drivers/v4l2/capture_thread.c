@@ -9,6 +9,7 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
+#include "core/checks/health_table.h"
 
 #define GAP_PERIODS 3 /* a control request waits at most so long for a gap between the frames of both eyes */
 #define ERROR_MS 5    /* pause after an error, so that a lasting error keeps no processor busy */
@@ -234,7 +235,7 @@ static void *run(void *argument)
 {
     struct plx_v4l2_capture_thread *thread = argument;
 
-    plx_heartbeat_join(thread->heartbeats, PLX_THREAD_CAMERAS);
+    plx_heartbeat_join(plx_heartbeat_of(thread->heartbeats, PLX_THREAD_CAMERAS));
     while (!atomic_load(&thread->stopping)) {
         plx_heartbeat_busy(PLX_WATCHED_CAMERAS);
         wait_for_cameras(thread);

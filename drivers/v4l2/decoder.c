@@ -12,8 +12,7 @@
 struct plx_v4l2_decoder {
     struct plx_v4l2_frame_queue *frames;
     int wake_fd;
-    struct plx_heartbeats *heartbeats;
-    enum plx_thread number;
+    struct plx_heartbeat *heartbeat;
     pthread_t thread;
     bool running; /* only for start and stop */
 
@@ -88,7 +87,7 @@ static void *run(void *argument)
     struct plx_v4l2_decoder *decoder = argument;
     const uint64_t one = 1;
 
-    plx_heartbeat_join(decoder->heartbeats, decoder->number);
+    plx_heartbeat_join(decoder->heartbeat);
     pthread_mutex_lock(&decoder->lock);
     while (!decoder->stopping) {
         if (!decoder->busy) {
@@ -109,12 +108,11 @@ static void *run(void *argument)
     return NULL;
 }
 
-int plx_v4l2_decoder_start(struct plx_v4l2_decoder *decoder, struct plx_heartbeats *heartbeats, enum plx_thread thread)
+int plx_v4l2_decoder_start(struct plx_v4l2_decoder *decoder, struct plx_heartbeat *heartbeat)
 {
     if (decoder->running)
         return 0;
-    decoder->heartbeats = heartbeats;
-    decoder->number = thread;
+    decoder->heartbeat = heartbeat;
     decoder->stopping = false;
     decoder->running = pthread_create(&decoder->thread, NULL, run, decoder) == 0;
     return decoder->running ? 0 : PLX_ERR_NOMEM;
@@ -248,7 +246,7 @@ int plx_v4l2_decode_schedule_start(struct plx_v4l2_decode_schedule *schedule, co
     if (!*decoder)
         result = plx_v4l2_decoder_create(frames, wake_fd, camera->buffers->compressed_capacity, decoder);
     if (result == 0)
-        result = plx_v4l2_decoder_start(*decoder, heartbeats, (enum plx_thread)(PLX_THREAD_DECODE + i));
+        result = plx_v4l2_decoder_start(*decoder, plx_heartbeat_of(heartbeats, (enum plx_thread)(PLX_THREAD_DECODE + i)));
     return result < 0 ? plx_fail(message, result, "%s: no memory or thread for decoding its pictures", camera->node.path) : 0;
 }
 

@@ -9,7 +9,7 @@
 #ifndef PLX_V4L2_DECODER_H
 #define PLX_V4L2_DECODER_H
 
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 #include "drivers/v4l2/camera.h"
 #include "drivers/v4l2/frame_queue.h"
 
@@ -21,8 +21,8 @@ int plx_v4l2_decoder_create(struct plx_v4l2_frame_queue *frames, int wake_fd, si
                             struct plx_v4l2_decoder **ret_decoder);
 void plx_v4l2_decoder_destroy(struct plx_v4l2_decoder *decoder); /* stops it; NULL is fine */
 
-/* Starts the thread, which registers with HEARTBEATS as THREAD; running already is fine. NOMEM. */
-int plx_v4l2_decoder_start(struct plx_v4l2_decoder *decoder, struct plx_heartbeats *heartbeats, enum plx_thread thread);
+/* Starts the thread, whose heartbeat is HEARTBEAT (NULL: nobody watches); running already is fine. NOMEM. */
+int plx_v4l2_decoder_start(struct plx_v4l2_decoder *decoder, struct plx_heartbeat *heartbeat);
 
 /* Waits for the picture that is being decoded: none may stay unfinished in a slot. */
 void plx_v4l2_decoder_stop(struct plx_v4l2_decoder *decoder); /* a stopped one or NULL is fine */

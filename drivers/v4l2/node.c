@@ -17,8 +17,8 @@
 
 #include <parallax/error.h>
 
-#include "core/base/heartbeat.h"
 #include "core/base/text.h"
+#include "core/checks/health_table.h"
 
 int plx_v4l2_fail(struct plx_error_message *message, const char *path, int failure, const char *what)
 {

@@ -11,6 +11,7 @@
 
 #include <parallax/error.h>
 
+#include "core/base/clock.h"
 #include "drivers/v4l2/capture_thread.h"
 
 struct v4l2 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's state, for its parts: read.c (file order), log_order.c (log-time order), summary_read.c,
+/* The reader's state, for its parts: reader.c (file order), log_order.c (log-time order), summary_read.c,
  * chunk_read.c, records.c. */
 #ifndef PLX_FORMATS_MCAP_READER_H
 #define PLX_FORMATS_MCAP_READER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer's state, for its parts: write.c (the file, what is added, its end) and chunk_write.c (chunks). */
+/* The writer's state, for its parts: writer.c (the file, what is added, its end) and chunk_writer.c (chunks). */
 #ifndef PLX_FORMATS_MCAP_WRITER_H
 #define PLX_FORMATS_MCAP_WRITER_H
 

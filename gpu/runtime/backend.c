@@ -55,7 +55,7 @@ static const struct {
     {plx_gpu_stage_clock_create, plx_gpu_stage_clock_destroy}, {plx_gpu_sgm_create, plx_gpu_sgm_destroy},
     {plx_gpu_components_create, plx_gpu_components_destroy},   {plx_gpu_regions_create, plx_gpu_regions_destroy},
     {plx_gpu_ground_create, plx_gpu_ground_destroy},           {plx_gpu_columns_create, plx_gpu_columns_destroy},
-    {plx_gpu_records_create, plx_gpu_records_destroy},         {totals_create, totals_destroy},
+    {plx_gpu_segments_create, plx_gpu_segments_destroy},       {totals_create, totals_destroy},
 };
 #define PARTS (int)(sizeof parts / sizeof parts[0])
 

@@ -114,10 +114,6 @@ int plx_verdict(struct plx_client *client, struct plx_verdict_now *ret_verdict);
  * service is gone), FORMAT (the shared memory is damaged). */
 int plx_reason(struct plx_client *client, char *ret_text, size_t size);
 
-/* The GPU schedule of the matching; all give the same bits. 0: on the CPU, or not known yet. Else 1 + its number in the low 16
- * bits; bit 16 is set if `parallax tune` measured that it is the fastest. */
-uint32_t plx_gpu_schedule(struct plx_client *client);
-
 /* Writes the configuration in force of the service at SOCKET_PATH (as in plx_connect) into RET_TEXT: every key, as YAML with a
  * 0 at its end. *ret_bytes: bytes with the 0. It opens a connection of its own, waits up to 2 s, and may be called from any
  * thread. Errors of plx_connect, and RANGE (SIZE is less than *ret_bytes). */

@@ -55,7 +55,7 @@ struct plx_shm_header {
     PLX_ATOMIC(uint64_t) status;       /* enum plx_state in the low half, enum plx_health bits in the high half */
     PLX_ATOMIC(uint32_t) wake;         /* futex word: changes after every change of newest or of the state */
     PLX_ATOMIC(uint32_t) restarts;     /* engines of this service that died or hung and were replaced */
-    PLX_ATOMIC(uint32_t) gpu_schedule; /* as plx_gpu_schedule */
+    PLX_ATOMIC(uint32_t) gpu_schedule; /* 0: on the CPU; else 1 + its number, and bit 16 if `parallax tune` measured it */
     PLX_ATOMIC(uint32_t) tracks;       /* the highest track number given out in this epoch, by any engine */
     PLX_ATOMIC(uint32_t) replaced;     /* 1: the service goes on in another memory, because frames changed their size */
     uint32_t reserved[7];

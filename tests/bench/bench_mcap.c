@@ -16,7 +16,7 @@
 
 #include <parallax/error.h>
 
-#include "app/recording/record_mcap.h"
+#include "app/bag_writer/bag_writer.h"
 #include "core/base/clock.h"
 #include "cpu/cpu.h"
 #include "drivers/synthetic/scene.h"
@@ -73,17 +73,17 @@ static double processor_s(void)
 static void record(const char *path, const char *topics, struct plx_frame *const frame[SCENES])
 {
     struct plx_error_message message = {""};
-    struct plx_mcap_recording *recording;
+    struct plx_bag_writer *writer;
     struct stat file;
     uint32_t selected;
 
     unlink(path);
-    must(plx_mcap_topics(topics, &selected, &message), message.text);
-    must(plx_mcap_recording_create(path, selected, PLX_MCAP_COMPRESSED, frame[0], &recording, &message), message.text);
+    must(plx_bag_topics(topics, &selected, &message), message.text);
+    must(plx_bag_writer_create(path, selected, PLX_BAG_COMPRESSED, frame[0], &writer, &message), message.text);
     const double begun = processor_s();
     for (int i = 0; i < FRAMES; i++)
-        must(plx_mcap_recording_add(recording, frame[i % SCENES], NULL, &message), message.text);
-    must(plx_mcap_recording_finish(recording, &message), message.text);
+        must(plx_bag_writer_add(writer, frame[i % SCENES], NULL, &message), message.text);
+    must(plx_bag_writer_finish(writer, &message), message.text);
     const double frame_s = (processor_s() - begun) / FRAMES;
     must(stat(path, &file), path);
     printf("%-28s %6.2f ms a frame, %5.1f %% of a core at %d Hz, %5.1f MB/s\n", topics, frame_s * 1e3, frame_s * RATE * 100,

@@ -27,10 +27,10 @@
 #define LOOPS 200000
 #define MAX_READERS 64
 
-static void must(int code, const char *text)
+static void must(int result, const char *text)
 {
-    if (code) {
-        fprintf(stderr, "bench_ring: %s: %s\n", plx_strerror(code), text);
+    if (result) {
+        fprintf(stderr, "bench_ring: %s: %s\n", plx_strerror(result), text);
         exit(1);
     }
 }
@@ -81,9 +81,9 @@ static void read_frames(const char *path, uint64_t frames, int64_t *latency)
     size_t seen = 0;
     must(plx_connect(path, &client), path);
     for (uint64_t sequence = 0; sequence < frames;) {
-        int code = plx_next(client, 5000, &view);
+        int result = plx_next(client, 5000, &view);
         int64_t now = plx_now_ns();
-        must(code, "plx_next");
+        must(result, "plx_next");
         latency[seen++] = now - view.frame->published_ns;
         sequence = view.sequence;
         must(plx_release(client, &view), "plx_release");

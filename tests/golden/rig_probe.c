@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/calibrate/rig.h"
+#include "app/calibrate/rig_fit.h"
 
 static void print(const char *name, const double *value, int count)
 {

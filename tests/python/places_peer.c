@@ -37,10 +37,10 @@ static int serve(const char *socket, const struct plx_frame *frame)
     struct plx_shm *region = NULL;
     struct plx_clients *clients = NULL;
 
-    int code = plx_shm_create(&options, &region, &message);
-    if (code == 0)
-        code = plx_clients_create(&clients_options, region, &clients, &message);
-    if (code == 0) {
+    int result = plx_shm_create(&options, &region, &message);
+    if (result == 0)
+        result = plx_clients_create(&clients_options, region, &clients, &message);
+    if (result == 0) {
         struct pollfd events[] = {{STDIN_FILENO, POLLIN, 0}, {plx_clients_fd(clients), POLLIN, 0}};
         plx_shm_set_state(region, PLX_STATE_RUNNING, 0);
         do {
@@ -53,7 +53,7 @@ static int serve(const char *socket, const struct plx_frame *frame)
     }
     plx_clients_destroy(clients);
     plx_shm_destroy(region);
-    return code == 0 ? 0 : 1;
+    return result == 0 ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     }
     printf("\n");
     fflush(stdout);
-    const int code = serve(argv[1], places.runner.frame);
+    const int exit_code = serve(argv[1], places.runner.frame);
     places_close(&places);
-    return code;
+    return exit_code;
 }

@@ -195,7 +195,6 @@ class Frames(service.Service):
             time.sleep(0.01)
         self.assertEqual(self.client.restarts, 0)
         self.assertIsInstance(self.client.reason, str)
-        self.assertEqual(self.client.gpu_schedule, 0)
         self.assertIn(f"width: {WIDTH}", parallax_stereo.config(self.socket))
         with self.assertRaises(parallax_stereo.PermissionDenied) as caught:
             self.client.motion_hint(1, 2, numpy.eye(3), (0, 0, 0))

@@ -13,7 +13,7 @@
 #include <parallax/client.h>
 #include <parallax/shm.h>
 
-#include "app/publish/client.h"
+#include "app/publish/quota.h"
 #include "tests/cmocka.h"
 #include "tests/patience.h"
 #include "tests/system/peer.h"

@@ -42,9 +42,9 @@
 #define PLANE_OFFSET ((sizeof(struct plx_frame) + 4095) / 4096 * 4096)
 #define FRAME_BYTES (PLANE_OFFSET + PLANE_WIDTH * PLANE_HEIGHT)
 
-static void die(const char *what, int code)
+static void die(const char *what, int result)
 {
-    fprintf(stderr, "ring_peer: %s: %s\n", what, plx_strerror(code));
+    fprintf(stderr, "ring_peer: %s: %s\n", what, plx_strerror(result));
     exit(2);
 }
 
@@ -228,11 +228,11 @@ static int serve(char **argument)
                                                 .note = getenv("PLX_TEST_NOTES") ? note : NULL,
                                                 .config = config,
                                                 .context = &config_fd};
-    int code = plx_shm_create(&shm, &service.shm, &message);
-    if (!code)
-        code = plx_clients_create(&clients, service.shm, &service.clients, &message);
-    if (code) {
-        printf("%d %s\n", code, message.text);
+    int result = plx_shm_create(&shm, &service.shm, &message);
+    if (!result)
+        result = plx_clients_create(&clients, service.shm, &service.clients, &message);
+    if (result) {
+        printf("%d %s\n", result, message.text);
         plx_shm_destroy(service.shm);
         return 3;
     }
@@ -269,20 +269,20 @@ static void read_view(struct plx_client *client, struct plx_view *view, bool slo
     if (slowly)
         usleep(2000);
     right = check_plane(view) && right;
-    int code = plx_release(client, view);
-    if (code && code != PLX_ERR_OVERWRITTEN)
-        die("plx_release", code);
+    int result = plx_release(client, view);
+    if (result && result != PLX_ERR_OVERWRITTEN)
+        die("plx_release", result);
     if (!tally->first)
         tally->first = sequence;
-    if (!code && view_epoch != epoch) {
+    if (!result && view_epoch != epoch) {
         epoch = view_epoch;
         tally->epochs++;
     }
     tally->last = sequence;
     tally->seen++;
     tally->missed += missed;
-    tally->overwritten += code == PLX_ERR_OVERWRITTEN;
-    tally->torn += !code && !right;
+    tally->overwritten += result == PLX_ERR_OVERWRITTEN;
+    tally->torn += !result && !right;
 }
 
 static volatile sig_atomic_t stopping;
@@ -314,9 +314,9 @@ static void say(const char *word)
 static int read_frames(const char *path, uint64_t last, const char *how)
 {
     struct plx_client *client;
-    int code = plx_connect(path, &client);
-    if (code)
-        die("plx_connect", code);
+    int result = plx_connect(path, &client);
+    if (result)
+        die("plx_connect", result);
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = stop}, NULL);
     if (nice(5) == -1) /* the writer is to be fast */
         fprintf(stderr, "ring_peer: nice: %s\n", strerror(errno));
@@ -325,20 +325,20 @@ static int read_frames(const char *path, uint64_t last, const char *how)
     while (!last || tally.last != last) {
         struct plx_view view;
         const bool ending = stopping; /* all frames that are there are read before the end */
-        code = plx_next(client, ending ? 0 : polling ? wait_by_poll(client) : 1000, &view);
-        if (!code) {
+        result = plx_next(client, ending ? 0 : polling ? wait_by_poll(client) : 1000, &view);
+        if (!result) {
             read_view(client, &view, hold && tally.seen % 16 == 15, &tally);
             if (tally.seen == 1)
                 say("reading");
-        } else if (code == PLX_ERR_LOST) {
+        } else if (result == PLX_ERR_LOST) {
             if (tally.lost++ == 0) {
                 tally.lost_ns = plx_now_ns();
                 say("told");
             }
-        } else if (code != PLX_ERR_TIMEOUT) {
-            die("plx_next", code);
+        } else if (result != PLX_ERR_TIMEOUT) {
+            die("plx_next", result);
         }
-        if (code && ending)
+        if (result && ending)
             break;
     }
     plx_disconnect(client);

@@ -103,9 +103,9 @@ static void every_tool_knows_that_the_picture_is_old(void **state)
 
     late = connect_client();
     for (int round = 0; round < 2; round++) {
-        const int code = plx_next(late, round * 200, &view);
-        if (code != PLX_ERR_TIMEOUT && code != PLX_ERR_LOST)
-            fail_msg("%d (frame %d): %s", code, (int)view.sequence, daemon_said(&daemon_));
+        const int result = plx_next(late, round * 200, &view);
+        if (result != PLX_ERR_TIMEOUT && result != PLX_ERR_LOST)
+            fail_msg("%d (frame %d): %s", result, (int)view.sequence, daemon_said(&daemon_));
     }
     assert_int_equal(plx_last_header(late, &last), 0);
     assert_int_equal(last.sequence, GAP_AT);

@@ -87,9 +87,9 @@ static void a_flood_of_hints_is_limited(void **state)
     running_frame(client, START_MS);
     for (int i = 0; i < 2000; i++) {
         const struct plx_motion_hint hint = turn(0.01, PLX_NS_PER_S / 20);
-        const int code = plx_motion_hint(client, &hint);
-        taken += code == 0;
-        refused += code == PLX_ERR_BUSY;
+        const int result = plx_motion_hint(client, &hint);
+        taken += result == 0;
+        refused += result == PLX_ERR_BUSY;
     }
     assert_int_equal(taken + refused, 2000);
     assert_true(taken > 0 && refused > 0);
@@ -124,7 +124,7 @@ static void a_hint_finds_the_service_again(void **state)
     (void)state;
     const char *const args[] = {SMALL, "--set", own_user(), NULL};
     const int64_t begin_ms = now_ms();
-    int code;
+    int result;
 
     daemon_start(&daemon_, args);
     struct plx_client *client = connect_client();
@@ -134,11 +134,11 @@ static void a_hint_finds_the_service_again(void **state)
     assert_int_equal(plx_motion_hint(client, &hint), PLX_ERR_LOST);
     assert_int_equal(plx_motion_hint(client, &hint), PLX_ERR_LOST);
     daemon_start(&daemon_, args);
-    while ((code = plx_motion_hint(client, &hint)) != 0 && !is_late(begin_ms, START_MS)) {
-        assert_true(code == PLX_ERR_LOST || code == PLX_ERR_BUSY || code == PLX_ERR_TIMEOUT);
+    while ((result = plx_motion_hint(client, &hint)) != 0 && !is_late(begin_ms, START_MS)) {
+        assert_true(result == PLX_ERR_LOST || result == PLX_ERR_BUSY || result == PLX_ERR_TIMEOUT);
         usleep(10000);
     }
-    assert_int_equal(code, 0);
+    assert_int_equal(result, 0);
     plx_disconnect(client);
     stop_daemon();
 }

@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
-#include "app/recorder/request.h"
+#include "app/flight_recorder/request.h"
 #include "formats/cdr/ros_types.h"
 #include "formats/mcap/read.h"
 #include "tests/command.h"

@@ -17,10 +17,10 @@
 static inline void assert_refused(const char *socket_path, int error)
 {
     struct plx_client *client = (struct plx_client *)&client;
-    int code = plx_connect(socket_path, &client);
-    if (code != error)
+    int result = plx_connect(socket_path, &client);
+    if (result != error)
         fail_msg("%s: expected \"%s\", not \"%s\"", socket_path ? socket_path : "default socket", plx_strerror(error),
-                 plx_strerror(code));
+                 plx_strerror(result));
     assert_ptr_equal(client, &client);
 }
 

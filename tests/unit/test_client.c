@@ -243,12 +243,12 @@ static void descriptor_polls_and_stays(void **state)
     assert_int_equal(plx_next(client, 100, &view), PLX_ERR_LOST);
     assert_true(readable(fd, patience_ms())); /* to try again */
     service = start_service();
-    int code = PLX_ERR_LOST;
-    for (int i = 0; i < 100 && code; i++) {
+    int result = PLX_ERR_LOST;
+    for (int i = 0; i < 100 && result; i++) {
         assert_true(readable(fd, patience_ms()));
-        code = plx_next(client, 0, &view);
+        result = plx_next(client, 0, &view);
     }
-    assert_int_equal(code, 0);
+    assert_int_equal(result, 0);
     assert_int_equal(plx_fd(client), fd);
     assert_int_equal(plx_release(client, &view), 0);
     plx_disconnect(client);

@@ -119,10 +119,10 @@ static void bad_answers_are_refused(void **state)
                                            answers[i].value};
         pid_t service = serve(listener, null, &answer, answers[i].descriptor);
         size_t bytes = 0;
-        int code = plx_config(path, text, sizeof text, &bytes);
-        if (code != answers[i].expected)
-            fail_msg("%s: %s", answers[i].what, plx_strerror(code));
-        if (!code)
+        int result = plx_config(path, text, sizeof text, &bytes);
+        if (result != answers[i].expected)
+            fail_msg("%s: %s", answers[i].what, plx_strerror(result));
+        if (!result)
             assert_string_equal(text, answers[i].text);
         kill(service, SIGKILL);
         waitpid(service, NULL, 0);

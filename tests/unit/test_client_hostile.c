@@ -121,9 +121,9 @@ static void bad_answers_are_refused(void **state)
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         pid_t service = serve_badly(&answers[i], listener);
         struct plx_client *client = NULL;
-        int code = plx_connect(path, &client);
-        if (code != answers[i].expected)
-            fail_msg("%s: %s", answers[i].what, plx_strerror(code));
+        int result = plx_connect(path, &client);
+        if (result != answers[i].expected)
+            fail_msg("%s: %s", answers[i].what, plx_strerror(result));
         plx_disconnect(client);
         kill(service, SIGKILL);
         waitpid(service, NULL, 0);
@@ -241,16 +241,16 @@ static void a_mute_service_is_asked_again(void **state)
     struct plx_client *client;
     struct plx_view view;
     assert_int_equal(plx_connect(path, &client), 0);
-    int code = PLX_ERR_LOST;
+    int result = PLX_ERR_LOST;
     uint64_t epoch = 0;
     for (int i = 0; i < 3 && epoch != 2; i++) { /* the frame of the first region, LOST, and that of the second */
-        code = plx_next(client, patience_ms(), &view);
-        if (code == 0) {
+        result = plx_next(client, patience_ms(), &view);
+        if (result == 0) {
             epoch = view.frame->epoch;
             plx_release(client, &view);
         }
     }
-    assert_int_equal(code, 0);
+    assert_int_equal(result, 0);
     assert_int_equal(epoch, 2);
     plx_disconnect(client);
     kill(service, SIGKILL);
@@ -293,9 +293,9 @@ static int check_with(struct plx_shm_header *image, size_t region_bytes, size_t 
     struct plx_map map;
     memcpy(&before, at, bytes);
     memcpy(at, &value, bytes);
-    const int code = plx_map_check(image, region_bytes, &map);
+    const int result = plx_map_check(image, region_bytes, &map);
     memcpy(at, &before, bytes);
-    return code;
+    return result;
 }
 
 /* One number of the header at a time, at its limits and beyond: the others leave room enough for it. */
@@ -346,9 +346,9 @@ static void each_number_of_a_header_is_checked_alone(void **state)
     };
 #undef NUMBER
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int code = check_with(image, bytes, cases[i].offset, cases[i].bytes, cases[i].value);
-        if (code != (cases[i].good ? 0 : PLX_ERR_FORMAT))
-            fail_msg("%s = %llu: %d", cases[i].name, (unsigned long long)cases[i].value, code);
+        const int result = check_with(image, bytes, cases[i].offset, cases[i].bytes, cases[i].value);
+        if (result != (cases[i].good ? 0 : PLX_ERR_FORMAT))
+            fail_msg("%s = %llu: %d", cases[i].name, (unsigned long long)cases[i].value, result);
     }
     /* A stride of odd size, where nothing else is wrong: of smaller frames. */
     image->frame_bytes = sizeof(struct plx_frame);

@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "app/supervisor/recovery.h"
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 #include "tests/cmocka.h"
 
 #define S PLX_NS_PER_S

@@ -7,10 +7,10 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "app/recorder/dump.h"
-#include "app/recorder/pair.h"
-#include "app/recorder/ring.h"
-#include "app/recorder/watch.h"
+#include "app/flight_recorder/dump.h"
+#include "app/flight_recorder/pair.h"
+#include "app/flight_recorder/ring.h"
+#include "app/flight_recorder/watch.h"
 #include "config/text.h"
 #include "tests/cmocka.h"
 #include "tests/scratch.h"

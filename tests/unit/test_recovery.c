@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The supervisor's decisions, with a clock of the test's own. */
 #include "app/supervisor/recovery.h"
-#include "core/base/heartbeat.h"
+#include "core/checks/health_table.h"
 #include "tests/cmocka.h"
 
 #define MS PLX_NS_PER_MS
@@ -253,7 +253,7 @@ static void any_thread_that_hangs_is_named(void **state)
         }
         assert_true(plx_recovery_tick(&recovery, 10 * S + fatal + 1));
         plx_recovery_frame(&recovery, 100 * S, 0, PERIOD, MS);
-        plx_recovery_progress(&recovery, rows[i].thread, PLX_WATCHED_IDLE, 10 * S);
+        plx_recovery_progress(&recovery, rows[i].thread, PLX_HEARTBEAT_IDLE, 10 * S);
         assert_false(plx_recovery_tick(&recovery, 100 * S));
         assert_false(recovery.late);
     }
@@ -372,14 +372,14 @@ static void every_row_of_the_health_table_is_filled(void **state)
     (void)state;
     for (int thread = 0; thread < PLX_THREAD_COUNT; thread++)
         assert_non_null(plx_budget_thread(thread));
-    for (int what = 0; what < PLX_WATCHED_IDLE; what++) {
+    for (int what = 0; what < PLX_WATCHED_COUNT; what++) {
         assert_non_null(plx_budget_name(what));
         assert_true(plx_budget_warn_ns(what, 0) > 0 && plx_budget_warn_ns(what, 0) < plx_budget_fatal_ns(what, 0));
         assert_true(plx_budget_warn_ns(what, S) <= plx_budget_fatal_ns(what, S));
         assert_true((plx_budget_health(what) != 0) == (what != PLX_WATCHED_SENSORS)); /* no frame waits for those */
     }
     assert_string_equal(plx_budget_name(PLX_STAGE_SGM), "stage sgm");
-    assert_string_equal(plx_budget_name(255), plx_budget_name(PLX_WATCHED_START)); /* a damaged mark */
+    assert_string_equal(plx_budget_name(254), plx_budget_name(PLX_WATCHED_START)); /* a damaged mark */
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 
 #include <parallax/error.h>
 
-#include "app/calibrate/rig.h"
+#include "app/calibrate/rig_fit.h"
 #include "core/geometry/matrix3.h"
 #include "core/motion/pose.h"
 #include "tests/board_render.h"

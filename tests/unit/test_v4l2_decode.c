@@ -201,7 +201,7 @@ static void a_picture_comes_out_decoded(void **state)
     struct pollfd woken = {.fd = wake_fd, .events = POLLIN};
     struct plx_capture capture;
 
-    assert_int_equal(plx_v4l2_decoder_start(decoder, NULL, PLX_THREAD_DECODE), 0);
+    assert_int_equal(plx_v4l2_decoder_start(decoder, NULL), 0);
     for (uint32_t i = 1; i < 5; i++) {
         compress((uint8_t)(40 * i));
         give(i);
@@ -220,7 +220,7 @@ static void a_damaged_picture_is_told(void **state)
     (void)state;
     struct plx_capture capture;
 
-    assert_int_equal(plx_v4l2_decoder_start(decoder, NULL, PLX_THREAD_DECODE), 0);
+    assert_int_equal(plx_v4l2_decoder_start(decoder, NULL), 0);
     compress(100);
     file.bytes /= 2;
     give(1);
@@ -238,7 +238,7 @@ static void a_stop_loses_no_slot(void **state)
     struct plx_capture capture;
 
     for (int i = 0; i < 50; i++) {
-        assert_int_equal(plx_v4l2_decoder_start(decoder, NULL, PLX_THREAD_DECODE), 0);
+        assert_int_equal(plx_v4l2_decoder_start(decoder, NULL), 0);
         compress(90);
         give((uint32_t)i);
         usleep((useconds_t)(i * 10));

@@ -18,8 +18,8 @@
 #include "app/view/export.h"
 #include "app/view/frame_text.h"
 #include "config/config.h"
-#include "core/base/heartbeat.h"
 #include "core/base/text.h"
+#include "core/checks/health_table.h"
 #include "drivers/files/picture.h"
 
 #define LEVELS 8
@@ -81,7 +81,7 @@ static void print_heartbeats(const struct plx_box_entry *entry)
 
     for (size_t thread = 0; thread < PLX_THREAD_COUNT && (thread + 1) * sizeof beat <= entry->record.bytes; thread++) {
         memcpy(&beat, entry->data + thread * sizeof beat, sizeof beat);
-        if (beat.what == PLX_WATCHED_IDLE)
+        if (beat.what == PLX_HEARTBEAT_IDLE)
             continue;
         printf("%s%s: %s for %u ms", comma, plx_budget_thread((int)thread),
                beat.what < PLX_WATCHED_COUNT ? plx_budget_name((int)beat.what) : "unknown", beat.since_ms);

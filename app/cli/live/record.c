@@ -10,11 +10,11 @@
 
 #include <parallax/error.h>
 
+#include "app/bag_writer/bag_writer.h"
 #include "app/cli/commands.h"
 #include "app/cli/live/connection.h"
 #include "app/cli/progress.h"
 #include "app/exit.h"
-#include "app/recording/record_mcap.h"
 #include "app/view/export.h"
 #include "app/view/frame_text.h"
 #include "bridge/topics.h"
@@ -28,12 +28,12 @@ static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
 static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
 
 struct recording {
-    const char *path;                /* of the directory or file */
-    uint32_t topics;                 /* of an MCAP file: plx_mcap_topics */
-    struct plx_mcap_recording *mcap; /* NULL: into a directory */
-    bool raw;                        /* record pairs as captured; else rectified ones */
-    int limit;                       /* pairs; 0: no limit */
-    double seconds;                  /* 0: no limit */
+    const char *path;           /* of the directory or file */
+    uint32_t topics;            /* of an MCAP file: plx_bag_topics */
+    struct plx_bag_writer *bag; /* NULL: into a directory */
+    bool raw;                   /* record pairs as captured; else rectified ones */
+    int limit;                  /* pairs; 0: no limit */
+    double seconds;             /* 0: no limit */
     FILE *times;
     uint64_t pairs, missed;
     int64_t first_ns; /* capture time of the first pair */
@@ -109,9 +109,9 @@ static int begin(struct recording *recording, const struct plx_frame *frame, str
     recording->first_ns = frame->capture[PLX_LEFT].capture_ns;
     recording->epoch = frame->epoch;
     recording->last_sequence = frame->sequence - 1;
-    return is_mcap(recording->path) ? plx_mcap_recording_create(recording->path, recording->topics, PLX_MCAP_COMPRESSED, frame,
-                                                                &recording->mcap, message)
-                                    : begin_directory(recording, frame, message);
+    return is_mcap(recording->path)
+               ? plx_bag_writer_create(recording->path, recording->topics, PLX_BAG_COMPRESSED, frame, &recording->bag, message)
+               : begin_directory(recording, frame, message);
 }
 
 static void name_picture(char path[PATH_MAX], const struct recording *recording, int eye, const char *ending)
@@ -170,9 +170,8 @@ static struct plx_diagnostics *diagnose(struct plx_connection *connection, struc
 static int write_pair(struct plx_connection *connection, struct recording *recording, struct plx_error_message *message)
 {
     const struct plx_frame *frame = connection->frame;
-    const int result = recording->mcap
-                           ? plx_mcap_recording_add(recording->mcap, frame, diagnose(connection, recording), message)
-                           : write_to_directory(recording, frame, message);
+    const int result = recording->bag ? plx_bag_writer_add(recording->bag, frame, diagnose(connection, recording), message)
+                                      : write_to_directory(recording, frame, message);
     if (result < 0)
         return result;
     recording->pairs++;
@@ -252,7 +251,7 @@ static int record(struct plx_connection *connection, void *context)
         exit_code = PLX_EXIT_OK;
     plx_progress_end(&progress);
     struct plx_error_message end = {""};
-    if (recording->mcap && plx_mcap_recording_finish(recording->mcap, &end) < 0 && result == 0) {
+    if (recording->bag && plx_bag_writer_finish(recording->bag, &end) < 0 && result == 0) {
         result = PLX_ERR_IO;
         message = end;
     }
@@ -275,7 +274,7 @@ int plx_command_record(int argc, char **argv)
         PLX_OPTION("pairs", "N", recording.limit, "ends after N pairs (default: at Ctrl-C)", .min = 1, .max = 1000000),
         PLX_OPTION("seconds", "S", recording.seconds, "ends after S seconds", .min = 0.1, .max = 100000),
         PLX_OPTION("topics", "LIST", topics,
-                   "for FILE.mcap: some of " PLX_TOPIC_WORDS " (default: " PLX_MCAP_DEFAULT_TOPICS ")"),
+                   "for FILE.mcap: some of " PLX_TOPIC_WORDS " (default: " PLX_BAG_DEFAULT_TOPICS ")"),
         PLX_OPTION("raw", NULL, recording.raw, "records pictures as captured, from a service without a calibration"),
         {0},
     };
@@ -298,7 +297,7 @@ int plx_command_record(int argc, char **argv)
     if (topics && !is_mcap(recording.path))
         return plx_exit_error(line.program, PLX_EXIT_USAGE, "--topics is for an MCAP file: name it %s.mcap", recording.path);
     struct plx_error_message message;
-    if (plx_mcap_topics(topics, &recording.topics, &message) < 0)
+    if (plx_bag_topics(topics, &recording.topics, &message) < 0)
         return plx_exit_error(line.program, PLX_EXIT_USAGE, "%s", message.text);
     const int exit_code = plx_connection_run(line.program, socket, record, &recording);
     if (recording.times)

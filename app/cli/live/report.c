@@ -166,8 +166,8 @@ static void run_item(const struct item *item, int fd)
         _exit(PLX_EXIT_OS);
     alarm(ITEM_S); /* exec keeps the alarm */
     if (item->inside) {
-        int code = item->inside(argc, argv);
-        _exit(fflush(stdout) == 0 ? code : PLX_EXIT_IO);
+        int exit_code = item->inside(argc, argv);
+        _exit(fflush(stdout) == 0 ? exit_code : PLX_EXIT_IO);
     }
     if (argv[0])
         execvp(argv[0], argv);

@@ -10,7 +10,7 @@
 #include "app/cli/live/connection.h"
 #include "app/cli/live/snapshot_last.h"
 #include "app/exit.h"
-#include "app/recorder/request.h"
+#include "app/flight_recorder/request.h"
 #include "app/view/export.h"
 #include "app/view/frame_text.h"
 #include "drivers/files/picture.h"

@@ -15,8 +15,8 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "app/flight_recorder/request.h"
 #include "app/options.h"
-#include "app/recorder/request.h"
 #include "app/service_config.h"
 #include "core/base/text.h"
 

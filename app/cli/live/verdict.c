@@ -110,7 +110,7 @@ int plx_command_verdict(int argc, char **argv)
         plx_connection_fail(&connection, result);
         return PLX_EXIT_STOP;
     }
-    const int code = judge(&request);
+    const int exit_code = judge(&request);
     plx_disconnect(request.client);
-    return code;
+    return exit_code;
 }

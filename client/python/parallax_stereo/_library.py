@@ -21,7 +21,6 @@ _FUNCTIONS = (
     ("plx_restarts", c_uint32, c_void_p),
     ("plx_reason", c_int, c_void_p, c_char_p, c_size_t),
     ("plx_verdict", c_int, c_void_p, c_void_p),
-    ("plx_gpu_schedule", c_uint32, c_void_p),
     ("plx_config", c_int, c_char_p, c_char_p, c_size_t, POINTER(c_size_t)),
     ("plx_motion_hint", c_int, c_void_p, c_void_p),
     ("plx_mapping_ref", c_int, c_void_p, POINTER(c_void_p)),

@@ -248,11 +248,6 @@ class Client:
         check(code)
         return text.value.decode(errors="replace")
 
-    @property
-    def gpu_schedule(self) -> int:
-        """The GPU schedule, as plx_gpu_schedule; 0 on the CPU."""
-        return self._call(library.plx_gpu_schedule)
-
 
 def config(socket_path: SocketPath = None) -> str:
     """The configuration that the service has in force, as YAML text."""

@@ -4,25 +4,25 @@
  * TIME-REASON.mcap, or TIME-REASON-cut.mcap if it had to be ended before all its pairs were written; until its end
  * TIME-REASON.mcap.part.
  */
-#ifndef PLX_APP_RECORDER_DUMP_H
-#define PLX_APP_RECORDER_DUMP_H
+#ifndef PLX_APP_FLIGHT_RECORDER_DUMP_H
+#define PLX_APP_FLIGHT_RECORDER_DUMP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "app/recorder/ring.h"
+#include "app/flight_recorder/ring.h"
 
 #define PLX_DUMP_PATH 4200
 #define PLX_DUMP_SNAPSHOT "snapshot" /* the reason of a file that somebody asked for */
 
-struct plx_mcap_recording;
+struct plx_bag_writer;
 
 struct plx_dump {
     const char *directory;
     int keep; /* files of faults, and as many of snapshots: those who ask displace no fault */
     const struct plx_pair_ring *ring;
 
-    struct plx_mcap_recording *recording; /* NULL: no file is being written */
+    struct plx_bag_writer *bag; /* NULL: no file is being written */
     char path[PLX_DUMP_PATH], part[PLX_DUMP_PATH];
     char reasons[256]; /* separated by commas */
     uint64_t next;     /* number of the next pair to be written */
@@ -34,7 +34,7 @@ struct plx_dump {
 
 static inline bool plx_dump_is_open(const struct plx_dump *dump)
 {
-    return dump->recording != NULL;
+    return dump->bag != NULL;
 }
 
 /* Creates the directory (its parent must exist) and removes partial files of a recorder that was killed. IO, PERMISSION,

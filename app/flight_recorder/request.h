@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `parallax snapshot --last` asks the recorder: one packet each way on a SOCK_SEQPACKET socket, whose file's mode says who may.
  */
-#ifndef PLX_APP_RECORDER_REQUEST_H
-#define PLX_APP_RECORDER_REQUEST_H
+#ifndef PLX_APP_FLIGHT_RECORDER_REQUEST_H
+#define PLX_APP_FLIGHT_RECORDER_REQUEST_H
 
 #include <stdint.h>
 

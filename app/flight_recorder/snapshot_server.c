@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/recorder/snapshot_server.h"
+#include "app/flight_recorder/snapshot_server.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <parallax/error.h>
+
+#include "core/base/clock.h"
 
 #define SILENT_NS PLX_NS_PER_S /* for which a connection may say nothing */
 #define ACCEPTED_AT_ONCE 64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "formats/mcap/read.h"
+#include "formats/mcap/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,6 @@
 #include <zlib.h>
 
 #include <parallax/error.h>
-
-#include "formats/mcap/reader.h"
 
 #define BLOCK_BYTES 65536 /* of what is read only for its CRC */
 

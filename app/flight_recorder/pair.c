@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/recorder/pair.h"
+#include "app/flight_recorder/pair.h"
 
 #include <stdbool.h>
 #include <string.h>

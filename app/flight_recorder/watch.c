@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/recorder/watch.h"
+#include "app/flight_recorder/watch.h"
 
 #include <stdio.h>
 

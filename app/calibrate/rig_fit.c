@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/calibrate/rig.h"
+#include "app/calibrate/rig_fit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/recorder/ring.h"
+#include "app/flight_recorder/ring.h"
 
 #include <sys/mman.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder's socket: takes one request at a time and never waits; others stay in the queue of the socket meanwhile.
  * Connections that say nothing hold up nobody. */
-#ifndef PLX_APP_RECORDER_SNAPSHOT_SERVER_H
-#define PLX_APP_RECORDER_SNAPSHOT_SERVER_H
+#ifndef PLX_APP_FLIGHT_RECORDER_SNAPSHOT_SERVER_H
+#define PLX_APP_FLIGHT_RECORDER_SNAPSHOT_SERVER_H
 
 #include <stdbool.h>
 
+#include "app/flight_recorder/request.h"
 #include "app/publish/listener.h"
-#include "app/recorder/request.h"
 
 #define PLX_SILENT_PEERS 8 /* connections that have not asked yet; another one replaces the oldest */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What counts as a fault: decides from the service's state, restarts and health, as the client library reports them. */
-#ifndef PLX_APP_RECORDER_WATCH_H
-#define PLX_APP_RECORDER_WATCH_H
+#ifndef PLX_APP_FLIGHT_RECORDER_WATCH_H
+#define PLX_APP_FLIGHT_RECORDER_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

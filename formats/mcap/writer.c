@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "formats/mcap/write.h"
+#include "formats/mcap/writer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include <zlib.h>
 
 #include <parallax/error.h>
-
-#include "formats/mcap/writer.h"
 
 #define CHUNK_BYTES (1u << 20)
 #define LEVEL 1        /* of zstd: fast */

@@ -3,9 +3,9 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "app/flight_recorder/flight_recorder.h"
 #include "app/log.h"
 #include "app/options.h"
-#include "app/recorder/recorder.h"
 #include "app/service_config.h"
 
 int main(int argc, char **argv)
@@ -32,5 +32,5 @@ int main(int argc, char **argv)
         plx_log(LOG_ERR, "%s", message.text);
         return result == PLX_ERR_FORMAT ? PLX_EXIT_CONFIG : plx_exit_code(result);
     }
-    return plx_recorder_run(&config);
+    return plx_flight_recorder_run(&config);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The flight recorder's memory: the newest pairs, in slots of one size in a mapping that is made once. */
-#ifndef PLX_APP_RECORDER_RING_H
-#define PLX_APP_RECORDER_RING_H
+#ifndef PLX_APP_FLIGHT_RECORDER_RING_H
+#define PLX_APP_FLIGHT_RECORDER_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>

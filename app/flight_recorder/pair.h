@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pair as the flight recorder keeps it: a frame's header and its two pictures, without the other planes. */
-#ifndef PLX_APP_RECORDER_PAIR_H
-#define PLX_APP_RECORDER_PAIR_H
+#ifndef PLX_APP_FLIGHT_RECORDER_PAIR_H
+#define PLX_APP_FLIGHT_RECORDER_PAIR_H
 
 #include <parallax/client.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/recorder/dump.h"
+#include "app/flight_recorder/dump.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#include "app/recording/record_mcap.h"
+#include "app/bag_writer/bag_writer.h"
 #include "core/base/clock.h"
 
 #define STAMP_BYTES 20 /* of "20261124T000112.345Z" */
@@ -113,10 +113,9 @@ int plx_dump_begin(struct plx_dump *dump, const char *reason, int64_t from_ns, i
     if (next == dump->ring->end)
         return plx_fail(message, PLX_ERR_NOT_FOUND, "there are no pairs to write");
     name_file(dump, reason);
-    int result = plx_mcap_topics(NULL, &topics, message);
+    int result = plx_bag_topics(NULL, &topics, message);
     if (result == 0)
-        result = plx_mcap_recording_create(dump->part, topics, PLX_MCAP_PLAIN_PICTURES, pair_of(dump, next), &dump->recording,
-                                           message);
+        result = plx_bag_writer_create(dump->part, topics, PLX_BAG_PLAIN_PICTURES, pair_of(dump, next), &dump->bag, message);
     if (result < 0) {
         unlink(dump->part);
         return result;
@@ -140,8 +139,8 @@ void plx_dump_merge(struct plx_dump *dump, const char *reason, int64_t until_ns)
 static void abandon(struct plx_dump *dump)
 {
     struct plx_error_message ignored;
-    plx_mcap_recording_finish(dump->recording, &ignored); /* the first failure was reported */
-    dump->recording = NULL;
+    plx_bag_writer_finish(dump->bag, &ignored); /* the first failure was reported */
+    dump->bag = NULL;
     unlink(dump->part);
 }
 
@@ -161,7 +160,7 @@ int plx_dump_step(struct plx_dump *dump, struct plx_error_message *message)
     if (dump->next >= dump->ring->end || pair_of(dump, dump->next)->published_ns > dump->until_ns)
         return 0;
     const struct plx_frame *pair = pair_of(dump, dump->next);
-    const int result = plx_mcap_recording_add(dump->recording, pair, NULL, message);
+    const int result = plx_bag_writer_add(dump->bag, pair, NULL, message);
     if (result < 0) {
         abandon(dump);
         return result;
@@ -179,7 +178,7 @@ static int note(struct plx_dump *dump, struct plx_error_message *message)
     snprintf(pairs, sizeof pairs, "%" PRIu64, dump->pairs);
     snprintf(missed, sizeof missed, "%" PRIu64, dump->missed);
     snprintf(left_out, sizeof left_out, "%" PRIu64, dump->left_out);
-    return plx_mcap_recording_note(dump->recording, "parallax.recorder", pair, sizeof pair / sizeof *pair, message);
+    return plx_bag_writer_note(dump->bag, "parallax.recorder", pair, sizeof pair / sizeof *pair, message);
 }
 
 /* Counts the pairs in the ring that the file should still get; a file that lacks some has a name that says so. */
@@ -202,8 +201,8 @@ int plx_dump_end(struct plx_dump *dump, struct plx_error_message *message)
         abandon(dump);
         return result;
     }
-    result = plx_mcap_recording_finish(dump->recording, message);
-    dump->recording = NULL;
+    result = plx_bag_writer_finish(dump->bag, message);
+    dump->bag = NULL;
     if (result == 0 && rename(dump->part, dump->path) < 0)
         result = plx_fail(message, PLX_ERR_IO, "%s: %s", dump->path, strerror(errno));
     if (result < 0)

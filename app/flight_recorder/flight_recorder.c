@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/recorder/recorder.h"
+#include "app/flight_recorder/flight_recorder.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -11,12 +11,12 @@
 #include <parallax/error.h>
 
 #include "app/exit.h"
+#include "app/flight_recorder/dump.h"
+#include "app/flight_recorder/pair.h"
+#include "app/flight_recorder/ring.h"
+#include "app/flight_recorder/snapshot_server.h"
+#include "app/flight_recorder/watch.h"
 #include "app/log.h"
-#include "app/recorder/dump.h"
-#include "app/recorder/pair.h"
-#include "app/recorder/ring.h"
-#include "app/recorder/snapshot_server.h"
-#include "app/recorder/watch.h"
 #include "config/text.h"
 #include "core/base/clock.h"
 
@@ -344,7 +344,7 @@ static bool finish(struct recorder *recorder)
     return whole;
 }
 
-int plx_recorder_run(const struct plx_config *config)
+int plx_flight_recorder_run(const struct plx_config *config)
 {
     struct recorder recorder = {.config = config};
     struct plx_error_message message;

@@ -192,7 +192,7 @@ static __global__ void __launch_bounds__(LINK_THREADS) number_kernel(segments_ar
         *a.ret_count = segments;
 }
 
-int plx_gpu_records_create(struct plx_gpu *gpu)
+int plx_gpu_segments_create(struct plx_gpu *gpu)
 {
     const size_t count = (size_t)plx_stixels_of(gpu->limits.width);
     struct plx_gpu_segments *at = &gpu->segments;
@@ -203,7 +203,7 @@ int plx_gpu_records_create(struct plx_gpu *gpu)
     return plx_gpu_alloc_parts(gpu, parts, sizeof parts / sizeof parts[0]);
 }
 
-void plx_gpu_records_destroy(struct plx_gpu *gpu)
+void plx_gpu_segments_destroy(struct plx_gpu *gpu)
 {
     plx_gpu_free(&gpu->base, gpu->segments.order);
     gpu->segments.order = NULL;

@@ -14,8 +14,7 @@
 /* The newest matches say something else than the estimate, which most others made. */
 static bool was_knocked(const struct plx_row_drift *drift)
 {
-    const struct plx_correction number = {
-        drift->info.pitch_rad, drift->info.roll_rad, drift->info.bend_rad, drift->info.scale, 0, 0};
+    const struct plx_row_numbers number = plx_row_numbers_of_drift(&drift->info);
     int count;
 
     if (drift->count < 4 * PLX_ROWS_NEWEST_COUNT || drift->info.matches == 0)
@@ -57,13 +56,13 @@ static void correct_rows(struct plx_drift_result *result, const struct plx_corre
                          const struct plx_correction *after)
 {
     struct plx_drift_memory *memory = &result->memory;
-    double now[PLX_CORRECTION_ROW_NUMBERS], before[PLX_CORRECTION_ROW_NUMBERS], along = 0, square = 0;
+    const struct plx_row_numbers now = plx_row_numbers_of_correction(change),
+                                 before = plx_row_numbers_of_correction(&memory->change);
+    double along = 0, square = 0;
 
-    plx_correction_row_numbers(change, now);
-    plx_correction_row_numbers(&memory->change, before);
-    for (int i = 0; i < PLX_CORRECTION_ROW_NUMBERS; i++) {
-        along += now[i] * before[i];
-        square += before[i] * before[i];
+    for (int i = 0; i < PLX_ROW_NUMBERS; i++) {
+        along += now.at[i] * before.at[i];
+        square += before.at[i] * before.at[i];
     }
     memory->taken_back += square > 0 && along <= -TAKEN_BACK * square;
     result->gave_up = memory->taken_back >= MOST_TAKEN_BACK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job of the learner (core/drift/learner.h): estimates, verdicts and decisions on corrections, from a copy of the matches, the
- * steps and the state. Plain data and pure functions, without thread, clock or file: the same job always has the same result.
+ * A job of the learner (core/drift/learner.h): estimates, verdicts and decisions on corrections, from a copy of the matches,
+ * the steps and the state. Plain data and pure functions, without thread, clock or file: the same job always has the same
+ * result.
  */
 #ifndef PLX_CORE_DRIFT_JOB_H
 #define PLX_CORE_DRIFT_JOB_H

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/base/checksum.h"
 #include "core/base/clock.h"
 #include "core/drift/learner.h"
 #include "core/drift/matches.h"
@@ -20,7 +21,13 @@ struct drifting_rows {
     struct plx_stereo_calibration calibration;
     uint64_t random;
     int64_t now_ns;
+    uint64_t map_hash; /* hash of the newest map; 0: none yet */
 };
+
+static inline uint64_t drifting_hash(const struct plx_remap *map)
+{
+    return plx_fnv1a(PLX_FNV1A_BEGIN, map->entry, (size_t)map->width * (size_t)map->height * sizeof *map->entry);
+}
 
 static inline int drifting_create(uint64_t seed, struct drifting_rows *ret)
 {
@@ -39,7 +46,8 @@ static inline void drifting_frame(struct drifting_rows *rows, double pitch_rad)
     const struct plx_remap *map;
     uint32_t place;
 
-    plx_learner_take(rows->learner, &map);
+    if (plx_learner_take(rows->learner, &map))
+        rows->map_hash = drifting_hash(map);
     const double left_rad = pitch_rad - (double)plx_learner_correction(rows->learner)->applied.pitch_rad;
     const int places = plx_learner_places(rows->learner, rows->now_ns, &place);
     for (int i = 0; i < places; i++) {

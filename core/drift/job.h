@@ -22,7 +22,7 @@ struct plx_correction_evidence {
     bool applied;                        /* else proposed */
     bool gave_up;                        /* see plx_learner_gave_up */
     struct plx_correction before, after; /* in force until now; proposed or in force from now on */
-    struct plx_drift_info drift;         /* of the matches, with BEFORE in force; rows_left: with AFTER */
+    struct plx_drift_info drift;         /* what matches show with BEFORE in force; rows_left: with AFTER */
     const struct plx_row_match *match;   /* [matches], [rows with BEFORE in force] */
     int matches;
     double focal_length; /* vertical, px */
@@ -47,13 +47,13 @@ struct plx_drift_memory {
 struct plx_drift_job {
     enum plx_correction_mode mode;
     struct plx_calibration_info calibration;
-    int width, height; /* of the rectified picture */
+    int width, height; /* size of the rectified picture */
     struct plx_row_drift drift;
     struct plx_disparity_error used;  /* by motion, whatever is in force */
     struct plx_correction_info state; /* in force, and proposed */
     struct plx_drift_memory memory;
-    struct plx_correction_order order; /* the caller asks for the state as it is; another may ask for something else, */
-    bool is_ordered;                   /* and then sets this if ORDER is another correction than the one in force */
+    struct plx_correction_order order; /* the learner orders what is in force already; a worker may overwrite it */
+    bool is_ordered;                   /* ORDER is another correction than the one in force */
     bool gave_up;
     int since;      /* matches since the last correction or proposal */
     bool has_steps; /* else the columns are not estimated anew */
@@ -64,7 +64,7 @@ struct plx_drift_job {
 enum plx_drift_decision { PLX_DECIDES_ROWS, PLX_DECIDES_COLUMNS, PLX_DECIDES_PROPOSAL, PLX_DECISIONS };
 
 struct plx_drift_result {
-    struct plx_row_drift drift; /* of the job, with the new estimate */
+    struct plx_row_drift drift; /* as in the job, with the new estimate */
     bool has_columns;           /* memory.columns is new */
     struct plx_disparity_error used;
     struct plx_correction_info state;
@@ -79,7 +79,7 @@ struct plx_drift_result {
     struct plx_correction after[PLX_DECISIONS];
     enum plx_drift_decision next; /* to be settled */
 
-    const struct plx_remap *map; /* of the right picture if CHANGED: whoever runs the job fills and owns it */
+    const struct plx_remap *map; /* for the right picture if CHANGED: whoever runs the job fills and owns it */
 };
 
 /* Makes *ret_result of JOB, all but the map. Takes milliseconds; allocates nothing. Its decisions are then to be settled. */

@@ -25,14 +25,14 @@ struct plx_learner {
     double side; /* x^2 at the farther side of the right picture */
 
     struct plx_row_drift drift;
-    struct plx_disparity_estimate columns; /* of the calibration as in its file */
+    struct plx_disparity_estimate columns; /* error of the calibration as in its file */
     struct plx_disparity_error used;       /* what holds of it; motion uses it whatever is in force */
     struct plx_correction_info state;
     struct plx_drift_memory memory;
     uint32_t place;
     int64_t look_ns, capture_ns; /* when places are due again; of the newest frame with places */
     int64_t steps_ns;            /* when columns may be estimated again */
-    int steps_added;             /* of the last estimate of columns */
+    int steps_added;             /* steps->added at the last estimate of columns */
     int frames, job_frames, since;
     bool gave_up;
 

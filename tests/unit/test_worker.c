@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker of the corrections: what its store refuses, and frames beside a worker that is slow. */
+/* The worker of the corrections: what its store takes and refuses, and frames beside a worker that is slow. */
 #include "app/corrections/worker.h"
 
 #include <errno.h>
@@ -10,8 +10,10 @@
 #include "tests/cmocka.h"
 #include "tests/drifting_rows.h"
 
-/* A store that lets the learner apply nothing, as after an undo. OFF: corrections contradicted each other in an earlier run. */
+/* A store that lets the learner apply nothing, as after an undo, or all. OFF: corrections contradicted each other in an earlier
+ * run. */
 struct store {
+    bool applies;
     _Atomic bool off;
     uint32_t kept;
     _Atomic bool is_slow; /* the worker's calls of wanted post BEGUN, and wait for ALLOWS */
@@ -49,10 +51,11 @@ static bool wanted(void *context, struct plx_correction_order *order)
     return false;
 }
 
-static uint32_t refuses_to_apply(void *context, struct plx_correction_evidence *evidence)
+static uint32_t keep(void *context, struct plx_correction_evidence *evidence)
 {
-    evidence->applied = false;
-    return ++((struct store *)context)->kept;
+    struct store *store = context;
+    evidence->applied = evidence->applied && store->applies;
+    return ++store->kept;
 }
 
 static int setup(void **state)
@@ -77,7 +80,7 @@ static int teardown(void **state)
 
 static void use_worker(void)
 {
-    const struct plx_correction_store store = {&t.store, wanted, refuses_to_apply};
+    const struct plx_correction_store store = {&t.store, wanted, keep};
     assert_int_equal(plx_worker_create(&t.rows.calibration, &store, &t.worker), 0);
     const struct plx_correction_worker ops = plx_worker_ops(t.worker);
     assert_null(plx_learner_use_worker(t.rows.learner, &ops));
@@ -93,6 +96,23 @@ static void what_the_store_refuses_is_not_in_force(void **state)
     const struct plx_correction_info *correction = plx_learner_correction(t.rows.learner);
     assert_true(correction->number == 0 && correction->applied.pitch_rad == 0);
     assert_true((double)correction->proposed.pitch_rad > 0.0025);
+}
+
+static void what_the_store_takes_is_in_force_with_its_map(void **state)
+{
+    (void)state;
+    t.store.applies = true;
+    use_worker();
+    while (plx_learner_correction(t.rows.learner)->number == 0)
+        drifting_look(&t.rows, 0.1, 0.003); /* a frame: the next correction has another map */
+    const struct plx_correction_info *correction = plx_learner_correction(t.rows.learner);
+    assert_true((double)correction->applied.pitch_rad > 0.0025);
+    struct plx_remap expected = {.width = 640, .height = 480};
+    expected.entry = malloc(640 * 480 * sizeof *expected.entry);
+    assert_non_null(expected.entry);
+    assert_int_equal(plx_remap_fill(&t.rows.calibration, PLX_RIGHT, &correction->applied, &expected), 0);
+    assert_true(drifting_hash(&expected) == t.rows.map_hash);
+    free(expected.entry);
 }
 
 static void giving_up_is_kept_by_the_store(void **state)
@@ -129,7 +149,7 @@ static void a_job_has_one_result(void **state)
     (void)state;
     t.store.is_slow = true;
     t.wanted_calls = 1;
-    const struct plx_correction_store store = {&t.store, wanted, refuses_to_apply};
+    const struct plx_correction_store store = {&t.store, wanted, keep};
     assert_int_equal(plx_worker_create(&t.rows.calibration, &store, &t.worker), 0);
     const struct plx_correction_worker ops = plx_worker_ops(t.worker);
     struct plx_drift_job *job = calloc(1, sizeof *job);
@@ -155,6 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_the_store_refuses_is_not_in_force, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_store_takes_is_in_force_with_its_map, setup, teardown),
         cmocka_unit_test_setup_teardown(giving_up_is_kept_by_the_store, setup, teardown),
         cmocka_unit_test_setup_teardown(no_frame_waits_for_a_slow_worker, setup, teardown),
         cmocka_unit_test_setup_teardown(a_job_has_one_result, setup, teardown),

@@ -5,11 +5,11 @@
 
 #include "core/drift/offset.h"
 
-#define LEAST_MATCHES 64
-#define KNOCK_PX 0.15     /* more rows than before */
-#define TAKEN_BACK 0.5    /* so much of a correction, by the next one, takes it back */
-#define MOST_TAKEN_BACK 2 /* then the learner gives up */
-#define MOST_ROWS_PX 2.0  /* wrong by more, rows bend disparities */
+#define MIN_MATCHES 64
+#define KNOCK_PX 0.15    /* more rows than before */
+#define TAKEN_BACK 0.5   /* so much of a correction, by the next one, takes it back */
+#define MAX_TAKEN_BACK 2 /* then the learner gives up */
+#define MAX_ROWS_PX 2.0  /* wrong by more, rows bend disparities */
 
 /* The newest matches say something else than the estimate, which most others made. */
 static bool was_knocked(const struct plx_row_drift *drift)
@@ -65,7 +65,7 @@ static void correct_rows(struct plx_drift_result *result, const struct plx_corre
         square += before.at[i] * before.at[i];
     }
     memory->taken_back += square > 0 && along <= -TAKEN_BACK * square;
-    result->gave_up = memory->taken_back >= MOST_TAKEN_BACK;
+    result->gave_up = memory->taken_back >= MAX_TAKEN_BACK;
     memory->change = *change;
     memory->refines = true; /* wrong rows had bent the columns */
     result->since = 0;
@@ -107,7 +107,7 @@ static void judge(const struct plx_drift_job *job, struct plx_drift_result *resu
     if (!row)
         rows = (struct plx_correction){0};
     /* Rows that are far off bend disparities: as long as nobody knows them, columns wait. */
-    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)result->drift.info.worst_rows < MOST_ROWS_PX;
+    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)result->drift.info.worst_rows < MAX_ROWS_PX;
     const bool column = straight && judge_columns(result, &columns);
     const struct plx_correction with_rows = plx_correction_add(applied, &rows, 1);
     if (row && mode >= PLX_CORRECTION_ROWS)
@@ -151,7 +151,7 @@ void plx_drift_job_run(const struct plx_drift_job *job, struct plx_drift_result 
     if (job->has_steps)
         plx_column_drift_measure(&job->steps, &ret_result->memory.columns);
     obey(job, ret_result);
-    if (ret_result->changed || job->drift.count < LEAST_MATCHES) /* the matches are of the correction before, or few */
+    if (ret_result->changed || job->drift.count < MIN_MATCHES) /* the matches are of the correction before, or few */
         return;
     plx_row_drift_estimate(&ret_result->drift);
     ret_result->forget = was_knocked(&ret_result->drift);

@@ -48,8 +48,8 @@ void plx_realtime_gather_heap(void)
     mallopt(M_TRIM_THRESHOLD, -1);
 }
 
-#define MOST_READ (16 * 1024 * 1024)   /* code and constants: a driver's library may have a hundred times what is used of it */
-#define MOST_WRITTEN (4 * 1024 * 1024) /* static variables, not whole stacks of threads */
+#define MAX_READ (16 * 1024 * 1024)   /* code and constants: a driver's library may have a hundred times what is used of it */
+#define MAX_WRITTEN (4 * 1024 * 1024) /* static variables, not whole stacks of threads */
 
 static void touch(uintptr_t begin, uintptr_t end, bool write)
 {
@@ -71,9 +71,9 @@ void plx_realtime_touch_memory(void)
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %*s %1s", &begin, &end, kind, name) < 3)
             continue;
         const bool is_file = *name == '/', is_special = *name == '['; /* as the kernel's own [vvar] */
-        if (strstr(line, "[heap]") || (strcmp(kind, "rw-p") == 0 && !is_special && end - begin <= MOST_WRITTEN))
+        if (strstr(line, "[heap]") || (strcmp(kind, "rw-p") == 0 && !is_special && end - begin <= MAX_WRITTEN))
             touch(begin, end, true);
-        else if (is_file && kind[0] == 'r' && kind[3] == 'p' && end - begin <= MOST_READ)
+        else if (is_file && kind[0] == 'r' && kind[3] == 'p' && end - begin <= MAX_READ)
             touch(begin, end, false);
     }
     if (maps)

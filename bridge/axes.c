@@ -5,7 +5,7 @@
 #include "bridge/frame_parts.h"
 #include "core/geometry/matrix3.h"
 
-#define LEAST_FORWARD 0.2 /* sine of the angle between the view and straight down */
+#define MIN_FORWARD 0.2 /* sine of the angle between the view and straight down */
 
 /* Forward, left, up are z, -x, -y of the camera. */
 const struct plx_pose plx_link_from_camera = {{0, 0, 1, -1, 0, 0, 0, -1, 0}, {0, 0, 0}};
@@ -14,7 +14,7 @@ void plx_link_from_scan(const struct plx_ground_info *ground, double ret_rotatio
 {
     const double up[3] = {-(double)ground->normal[2], (double)ground->normal[0], (double)ground->normal[1]};
     const double forward = sqrt(1 - fmin(up[0] * up[0], 1));
-    const bool known = ground->valid && forward >= LEAST_FORWARD;
+    const bool known = ground->valid && forward >= MIN_FORWARD;
     for (int i = 0; i < 9; i++)
         ret_rotation[i] = i % 4 == 0;
     if (!known)

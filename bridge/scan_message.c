@@ -10,7 +10,7 @@
 #include "core/geometry/stereo.h"
 
 #define RANGE_MAX_M 10.0
-#define LEAST_UP 0.2 /* a camera that is turned further on its side has no horizon in its rows */
+#define MIN_UP 0.2 /* a camera that is turned further on its side has no horizon in its rows */
 
 #define REACH_M 2.0      /* what is higher above the ground is no way to bump into it, as for plx_stixel.near_disparity */
 #define NEAREST 3        /* the row whose distance counts, of those of a stixel: two may be wrong */
@@ -44,7 +44,7 @@ static struct horizontal {
 static double horizon_at(const struct columns *columns, double x)
 {
     const double *r = columns->link_from_scan;
-    return r[8] > LEAST_UP ? (r[2] - r[5] * x) / r[8] : 0;
+    return r[8] > MIN_UP ? (r[2] - r[5] * x) / r[8] : 0;
 }
 
 /* The lower median of the disparities in row Y of COLUMN, 1/16 px above infinity; 0 if fewer than two are known. */
@@ -165,7 +165,7 @@ static void put_drop(const struct columns *columns, uint32_t column, struct beam
     double down = horizon_at(columns, x);
     if ((scan->known & PLX_SCAN_DROP) && scan->free != PLX_SCAN_NOTHING_FREE) {
         const double z = depth / scan->free;
-        if (r[8] > LEAST_UP) /* the edge is on the ground, the camera's height below the horizon */
+        if (r[8] > MIN_UP) /* the edge is on the ground, the camera's height below the horizon */
             down = horizon_at(columns, x + width / 2) + columns->frame->ground.camera_height_m / (z * r[8]);
         const double distance = horizontal(columns, x + width / 2, down).distance * z;
         range = distance <= RANGE_MAX_M ? (float)distance : NAN;

@@ -77,7 +77,7 @@ void plx_gone_add(struct plx_gone **list, struct plx_map *map)
     if (!plx_map_any(map))
         return;
     plx_gone_collect(list);
-    struct plx_gone *gone = length(*list) < PLX_GONE_MOST ? malloc(sizeof *gone) : NULL;
+    struct plx_gone *gone = length(*list) < PLX_GONE_MAX ? malloc(sizeof *gone) : NULL;
     if (gone) {
         *gone = (struct plx_gone){.map = *map, .next = *list};
         if (start(gone)) {

@@ -8,7 +8,7 @@
 
 #include "client/map.h"
 
-#define PLX_GONE_MOST 8 /* threads of one client at a time: a service that restarts faster than its memory is freed waits */
+#define PLX_GONE_MAX 8 /* threads of one client at a time: a service that restarts faster than its memory is freed waits */
 
 struct plx_gone; /* a list; NULL: none */
 

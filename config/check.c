@@ -101,8 +101,8 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
         return refuse(
             "zones", ret_key, message,
             "lie on the ground before the robot, and mount.z_m is 0; expected the mount of the left camera (keys mount.*)");
-    if (config->pipeline.zones.count > 0 && !(config->pipeline.map.enabled && config->pipeline.columns))
-        return refuse("zones", ret_key, message, "need the map; expected map.enabled and columns.enabled to be true");
+    if (config->pipeline.zones.count > 0 && !(config->pipeline.map.enabled && config->pipeline.stixels))
+        return refuse("zones", ret_key, message, "need the map; expected map.enabled and stixels.enabled to be true");
     return check_pipeline(&config->pipeline, has_size ? config->source.width : PLX_MAX_SIDE,
                           has_size ? config->source.height : PLX_MAX_SIDE, ret_key, message);
 }

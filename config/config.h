@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "core/geometry/calibration.h"
+#include "core/pipeline/pipeline.h"
 #include "core/source/camera_options.h"
 #include "core/source/exposure.h"
-#include "core/pipeline/pipeline.h"
 #include "gpu/gpu.h"
 
 enum plx_backend_kind { PLX_BACKEND_AUTO, PLX_BACKEND_CPU, PLX_BACKEND_GPU };

@@ -15,8 +15,8 @@
 
 #include "config/file.h"
 
-#define MOST_NAMES 1000 /* of old files beside each other */
-#define MOST_BYTES (1 << 20)
+#define MAX_NAMES 1000 /* of old files beside each other */
+#define MAX_BYTES (1 << 20)
 
 static int fail(const char *path, struct plx_error_message *message)
 {
@@ -136,7 +136,7 @@ static int copy_old(const char *path, const char *name, struct plx_error_message
 {
     char *text;
     size_t size;
-    int result = plx_file_read(path, MOST_BYTES, &text, &size, message);
+    int result = plx_file_read(path, MAX_BYTES, &text, &size, message);
     if (result < 0)
         return result;
     const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -153,7 +153,7 @@ static int copy_old(const char *path, const char *name, struct plx_error_message
 int plx_file_keep_old(const char *path, char ret_name[PATH_MAX], struct plx_error_message *message)
 {
     char name[PATH_MAX];
-    for (int i = 0; i < MOST_NAMES && name_old(path, "old", i, name); i++) {
+    for (int i = 0; i < MAX_NAMES && name_old(path, "old", i, name); i++) {
         int result = link(path, name) == 0 ? 0 : -errno;
         if (result == -EEXIST)
             continue;
@@ -165,13 +165,13 @@ int plx_file_keep_old(const char *path, char ret_name[PATH_MAX], struct plx_erro
             memcpy(ret_name, name, sizeof name);
         return result;
     }
-    return plx_fail(message, PLX_ERR_BUSY, "%s.old: %d old files are there; remove some of them", path, MOST_NAMES);
+    return plx_fail(message, PLX_ERR_BUSY, "%s.old: %d old files are there; remove some of them", path, MAX_NAMES);
 }
 
 int plx_file_set_aside(const char *path, const char *suffix, char ret_name[PATH_MAX], struct plx_error_message *message)
 {
     char name[PATH_MAX];
-    for (int i = 0; i < MOST_NAMES && name_old(path, suffix, i, name); i++) {
+    for (int i = 0; i < MAX_NAMES && name_old(path, suffix, i, name); i++) {
         struct stat there; /* no RENAME_NOREPLACE: not every file system has it, and the caller holds a lock */
         if (lstat(name, &there) == 0)
             continue;
@@ -180,5 +180,5 @@ int plx_file_set_aside(const char *path, const char *suffix, char ret_name[PATH_
         memcpy(ret_name, name, sizeof name);
         return 0;
     }
-    return plx_fail(message, PLX_ERR_BUSY, "%s.%s: %d such files are there; remove some of them", path, suffix, MOST_NAMES);
+    return plx_fail(message, PLX_ERR_BUSY, "%s.%s: %d such files are there; remove some of them", path, suffix, MAX_NAMES);
 }

@@ -55,7 +55,8 @@ static const struct plx_word subpixel_words[] = {
 static const struct plx_word median_words[] = {
     {"none", PLX_MEDIAN_NONE}, {"3x3", PLX_MEDIAN_3X3}, {"valid_5x5", PLX_MEDIAN_VALID_5X5}, {NULL, 0}};
 
-static const struct plx_word record_words[] = {{"regions", PLX_RECORDS_REGIONS}, {"stixels", PLX_RECORDS_STIXELS}, {NULL, 0}};
+static const struct plx_word method_words[] = {
+    {"regions", PLX_OBSTACLES_OF_REGIONS}, {"stixels", PLX_OBSTACLES_OF_STIXELS}, {NULL, 0}};
 static const struct plx_word correction_words[] = {{"off", PLX_CORRECTION_OFF},
                                                    {"propose", PLX_CORRECTION_PROPOSE},
                                                    {"rows", PLX_CORRECTION_ROWS},
@@ -184,10 +185,11 @@ const struct plx_key plx_keys[] = {
      .other_name = "match.invalid_frame", EXPERT},
     {"match.repeats", "disparities are unknown where the texture repeats along the rows: bars, fences, tiles",
      FIELD(pipeline.match.repeats), EXPERT},
-    {"match.even", "replace a disparity by the mean of those in a 7x7 window that are nearly equal", FIELD(pipeline.match.even),
-     EXPERT},
-    {"match.agree", "compare the strict disparity with the dense one: what differs is removed, what both confirm is added",
-     FIELD(pipeline.match.agree), EXPERT},
+    {"match.local_mean", "replace a disparity by the mean of those in a 7x7 window that are nearly equal",
+     FIELD(pipeline.match.local_mean), EXPERT},
+    {"match.cross_validate",
+     "compare the strict disparity with the dense one: what differs is removed, what both confirm is added",
+     FIELD(pipeline.match.cross_validate), EXPERT},
 
     {"refine.enabled", "speckle filter, temporal filter, dense disparity and confidence; false = none of them",
      FIELD(pipeline.refine)},
@@ -213,11 +215,11 @@ const struct plx_key plx_keys[] = {
     {"ground.tolerance_px", "largest difference of ground from the plane; 1/32 of the disparity if larger",
      PIXELS(pipeline.ground_tolerance), EXPERT},
 
-    {"columns.enabled", "find stixels and the nearest thing of each column of pixels", FIELD(pipeline.columns)},
+    {"stixels.enabled", "find stixels and the nearest thing of each column of pixels", FIELD(pipeline.stixels)},
 
     {"obstacles.enabled", "find obstacles", FIELD(pipeline.obstacles)},
-    {"obstacles.records", "what an obstacle is: a connected region of the mask, or linked stixels (needs columns)",
-     WORD(pipeline.obstacle.records, record_words)},
+    {"obstacles.method", "what an obstacle is: a connected region of the mask, or linked stixels (needs stixels)",
+     WORD(pipeline.obstacle.method, method_words)},
     {"obstacles.range_min_m", "nearest distance of an obstacle", FIELD(pipeline.obstacle.range_min_m)},
     {"obstacles.range_max_m", "farthest distance of an obstacle", FIELD(pipeline.obstacle.range_max_m)},
     {"obstacles.min_height_m", "lowest height above ground of an obstacle's pixels; the obstacle's top must be 0.1 m higher",
@@ -245,7 +247,7 @@ const struct plx_key plx_keys[] = {
     {"tracks.gate_m", "largest distance of an obstacle from the track's prediction", FIELD(pipeline.track.gate_m), EXPERT},
     {"tracks.accel_mps2", "expected acceleration of obstacles, standard deviation", FIELD(pipeline.track.accel_mps2), EXPERT},
 
-    {"map.enabled", "map of 10 x 10 m around the robot: free, occupied, drop (needs columns)", FIELD(pipeline.map.enabled)},
+    {"map.enabled", "map of 10 x 10 m around the robot: free, occupied, drop (needs stixels)", FIELD(pipeline.map.enabled)},
     {"map.memory_s", "what was not seen for so long is unknown again; what stands out of view is not forgotten",
      FIELD(pipeline.map.memory_s)},
     {"map.front_m", "the robot itself: how far it reaches in front of the origin of its base", FIELD(pipeline.map.front_m)},
@@ -271,7 +273,7 @@ const struct plx_key plx_keys[] = {
     {"exposure.max_gain", "largest gain, linear", FIELD(exposure.max_gain), INITIAL("16"), LIVE},
     {"exposure.flicker_hz", "mains frequency of the lamps: exposure times are whole periods of their light; 0 = ignored",
      FIELD(exposure.flicker_hz), LIVE},
-    {"exposure.zone_weights", "weights of the 8 x 8 zones, row by row; all 0 = equal weights", FIELD(exposure.zone_weight),
+    {"exposure.tile_weights", "weights of the 8 x 8 tiles, row by row; all 0 = equal weights", FIELD(exposure.tile_weight),
      WHOLE(0, 255), LIVE, EXPERT},
 
     {"publish.socket", "path of the socket that clients connect to", FIELD(publish.socket), INITIAL(PLX_DEFAULT_SOCKET), FIXED},

@@ -13,7 +13,7 @@
 #include "config/polygon.h"
 #include "config/text.h"
 
-#define LEAST_AREA_M2 0.01
+#define MIN_AREA_M2 0.01
 #define FASTEST_MPS 100.0
 #define WHOLE 0.999 /* share of a zone: what is left is no cell of the map */
 
@@ -108,9 +108,9 @@ static int check_shape(const struct reader *reader, const struct plx_yaml_node *
 
     if (!plx_polygon_find_fault(zone, &fault)) {
         const double area = plx_polygon_area(zone);
-        return area >= LEAST_AREA_M2 ? 0
-                                     : plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
-                                                     "polygon has %.4f m2; expected %g or more", area, LEAST_AREA_M2);
+        return area >= MIN_AREA_M2 ? 0
+                                   : plx_yaml_fail(reader->yaml, node, reader->message, PLX_ERR_RANGE,
+                                                   "polygon has %.4f m2; expected %g or more", area, MIN_AREA_M2);
     }
     for (int i = 0; i < fault.second; i++)
         place = place->next;

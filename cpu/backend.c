@@ -22,7 +22,7 @@ static void destroy(struct plx_stages *self)
     plx_components_destroy(cpu->components);
     plx_ground_scratch_destroy(cpu->ground);
     plx_columns_scratch_destroy(cpu->columns);
-    plx_records_scratch_destroy(cpu->records);
+    plx_segments_scratch_destroy(cpu->segments);
     plx_regions_scratch_destroy(cpu->regions);
     plx_pool_destroy(cpu->pool);
     free(cpu);
@@ -104,17 +104,17 @@ static const struct plx_stages_ops cpu_ops = {
     .median = plx_cpu_median,
     .repeats = plx_cpu_repeats,
     .check = plx_cpu_check,
-    .even = plx_cpu_even,
-    .agree = plx_cpu_agree,
+    .local_mean = plx_cpu_local_mean,
+    .cross_validate = plx_cpu_cross_validate,
     .fill = plx_cpu_fill,
     .speckle = plx_cpu_speckle,
     .confidence = plx_cpu_confidence,
     .temporal = plx_cpu_temporal,
     .ground = plx_cpu_ground,
-    .columns = plx_cpu_columns,
+    .stixels = plx_cpu_stixels,
     .mask = plx_cpu_mask,
     .label = plx_cpu_label,
-    .records = plx_cpu_records,
+    .segments = plx_cpu_segments,
     .regions = plx_cpu_regions,
     .image =
         {
@@ -177,7 +177,7 @@ static int create_scratch(struct plx_cpu *cpu)
     if (result == 0)
         result = plx_columns_scratch_create(limits, plx_pool_threads(cpu->pool), &cpu->columns);
     if (result == 0)
-        result = plx_records_scratch_create(limits, &cpu->records);
+        result = plx_segments_scratch_create(limits, &cpu->segments);
     if (result == 0)
         result = plx_regions_scratch_create(limits, &cpu->regions);
     return result;

@@ -38,7 +38,7 @@ struct plx_cpu {
     struct plx_components *components; /* speckle and label */
     struct plx_ground_scratch *ground;
     struct plx_columns_scratch *columns;
-    struct plx_records_scratch *records;
+    struct plx_segments_scratch *segments;
     struct plx_regions_scratch *regions;
 };
 
@@ -78,8 +78,8 @@ int plx_ground_scratch_create(struct plx_ground_scratch **ret_scratch);
 void plx_ground_scratch_destroy(struct plx_ground_scratch *scratch);
 int plx_columns_scratch_create(const struct plx_limits *limits, int threads, struct plx_columns_scratch **ret_scratch);
 void plx_columns_scratch_destroy(struct plx_columns_scratch *scratch);
-int plx_records_scratch_create(const struct plx_limits *limits, struct plx_records_scratch **ret_scratch);
-void plx_records_scratch_destroy(struct plx_records_scratch *scratch);
+int plx_segments_scratch_create(const struct plx_limits *limits, struct plx_segments_scratch **ret_scratch);
+void plx_segments_scratch_destroy(struct plx_segments_scratch *scratch);
 int plx_regions_scratch_create(const struct plx_limits *limits, struct plx_regions_scratch **ret_scratch);
 void plx_regions_scratch_destroy(struct plx_regions_scratch *scratch);
 
@@ -103,8 +103,8 @@ PLX_CPU_STAGE(sgm);            /* sgm/sgm.c */
 PLX_CPU_STAGE(repeats);        /* match/repeats.c */
 PLX_CPU_STAGE(median);         /* match/refine.c */
 PLX_CPU_STAGE(check);
-PLX_CPU_STAGE(even);
-PLX_CPU_STAGE(agree);
+PLX_CPU_STAGE(local_mean);
+PLX_CPU_STAGE(cross_validate);
 PLX_CPU_STAGE(fill);
 PLX_CPU_STAGE(confidence);
 PLX_CPU_STAGE(temporal);
@@ -112,8 +112,8 @@ PLX_CPU_STAGE(speckle); /* obstacles/components.c */
 PLX_CPU_STAGE(label);
 PLX_CPU_STAGE(ground); /* obstacles/ground.c */
 PLX_CPU_STAGE(mask);
-PLX_CPU_STAGE(columns); /* obstacles/columns.c */
-PLX_CPU_STAGE(records); /* obstacles/records.c */
-PLX_CPU_STAGE(regions); /* obstacles/regions.c */
+PLX_CPU_STAGE(stixels);  /* obstacles/columns.c */
+PLX_CPU_STAGE(segments); /* obstacles/segments.c */
+PLX_CPU_STAGE(regions);  /* obstacles/regions.c */
 
 #endif

@@ -27,17 +27,18 @@ enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_COPY, PLX_STR
 struct plx_gpu_accumulators {
     unsigned long long value, best;
     unsigned blocks, best_blocks; /* that are done; match_template, which adds up to BEST, may run beside others */
-    unsigned long long bins[1 + PLX_ZONES * PLX_ZONES][PLX_GPU_LEVELS]; /* of the histogram; in the upper half, who has added */
+    unsigned long long bins[1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES]
+                           [PLX_GPU_LEVELS]; /* of the histogram; in the upper half, who has added */
 };
 
-/* Scratch of stage records, each [stixels]. */
-struct plx_gpu_records {
-    uint32_t *parent;                 /* on the way to the name of its record */
-    uint32_t *area;                   /* at its name: pixels of a record */
-    uint32_t *number;                 /* at its name: number of a record, 0 if it has gone */
-    uint32_t *linked;                 /* name of its record before narrow ones join */
-    struct plx_record_extent *extent; /* at that name */
-    uint64_t *order;                  /* of the records that stay, in any order: ~area << 32 | name */
+/* Scratch of stage segments, each [stixels]. */
+struct plx_gpu_segments {
+    uint32_t *parent;                  /* on the way to the name of its segment */
+    uint32_t *area;                    /* at its name: pixels of a segment */
+    uint32_t *number;                  /* at its name: number of a segment, 0 if it has gone */
+    uint32_t *linked;                  /* name of its segment before narrow ones join */
+    struct plx_segment_extent *extent; /* at that name */
+    uint64_t *order;                   /* of the segments that stay, in any order: ~area << 32 | name */
 };
 
 struct plx_gpu {
@@ -67,12 +68,12 @@ struct plx_gpu {
     struct {
         void *words; /* see columns.cu */
         int16_t *value;
-    } columns;                       /* of stage columns */
-    struct plx_gpu_records records;  /* of stage records */
-    struct plx_gpu_regions *regions; /* of stage regions */
-    struct plx_gpu_frames *frames;   /* frames as CUDA graphs */
-    char device[300];                /* see plx_gpu_device */
-    bool integrated;                 /* within the processor, whose memory is its own */
+    } columns;                        /* of stage columns */
+    struct plx_gpu_segments segments; /* of stage segments */
+    struct plx_gpu_regions *regions;  /* of stage regions */
+    struct plx_gpu_frames *frames;    /* frames as CUDA graphs */
+    char device[300];                 /* see plx_gpu_device */
+    bool integrated;                  /* within the processor, whose memory is its own */
     int multiprocessors;
     int shared_bytes, shared_bytes_block; /* shared memory of a multiprocessor, and what a block may have of it */
     int shared_reserved;                  /* what the system takes for each block */
@@ -177,7 +178,7 @@ PLX_GPU_PART(components);
 PLX_GPU_PART(regions);
 PLX_GPU_PART(ground);
 PLX_GPU_PART(columns);
-PLX_GPU_PART(records);
+PLX_GPU_PART(segments);
 
 /* The stages, as core/pipeline/stages.h declares them, by the files that define them. */
 #define PLX_GPU_STAGE(stage) __typeof__(*((struct plx_stages_ops *)0)->stage) plx_gpu_##stage
@@ -189,9 +190,9 @@ PLX_GPU_STAGE(census);    /* match/census.cu */
 PLX_GPU_STAGE(sgm);       /* sgm/sgm.cu */
 PLX_GPU_STAGE(median);    /* match/filters.cu */
 PLX_GPU_STAGE(temporal);
-PLX_GPU_STAGE(repeats); /* match/repeats.cu */
-PLX_GPU_STAGE(even);    /* match/even.cu */
-PLX_GPU_STAGE(agree);
+PLX_GPU_STAGE(repeats);    /* match/repeats.cu */
+PLX_GPU_STAGE(local_mean); /* match/local_mean.cu */
+PLX_GPU_STAGE(cross_validate);
 PLX_GPU_STAGE(check); /* match/refine.cu */
 PLX_GPU_STAGE(fill);
 PLX_GPU_STAGE(confidence);
@@ -199,9 +200,9 @@ PLX_GPU_STAGE(label); /* obstacles/label.cu */
 PLX_GPU_STAGE(speckle);
 PLX_GPU_STAGE(ground); /* obstacles/ground.cu */
 PLX_GPU_STAGE(mask);
-PLX_GPU_STAGE(columns); /* obstacles/columns.cu */
-PLX_GPU_STAGE(records); /* obstacles/records.cu */
-PLX_GPU_STAGE(regions); /* obstacles/regions.cu */
+PLX_GPU_STAGE(stixels);  /* obstacles/columns.cu */
+PLX_GPU_STAGE(segments); /* obstacles/segments.cu */
+PLX_GPU_STAGE(regions);  /* obstacles/regions.cu */
 
 #define PLX_GPU_IMAGE_OP(operation) __typeof__(*((struct plx_image_ops *)0)->operation) plx_gpu_##operation
 PLX_GPU_IMAGE_OP(binary); /* image/imageops.cu */

@@ -17,7 +17,7 @@ const char *const matching_names[MATCHING_PLANES] = {
     [MATCHING_MEDIAN_RIGHT] = "right median",
     [MATCHING_DISTINCT] = "left picture without repeats",
     [MATCHING_CHECKED] = "left-right check",
-    [MATCHING_EVEN] = "even strict disparity",
+    [MATCHING_LOCAL_MEAN] = "local means of the strict disparity",
     [MATCHING_STRICT] = "strict disparity",
     [MATCHING_DENSE_MEDIAN] = "median of the dense disparity",
     [MATCHING_DENSE_CHECKED] = "check of the dense disparity",
@@ -57,11 +57,11 @@ const struct matching_call matching_calls[MATCHING_CALLS] = {
     [DENSE_CHECK] = {MATCHING_GROUP_CHECK, PLX_STAGE_REFINE, true},
     [DENSE_FILL] = {MATCHING_GROUP_FILL, PLX_STAGE_REFINE, true},
     [DENSE_SMOOTH] = {MATCHING_GROUP_FILL, PLX_STAGE_REFINE, true},
-    [DENSE_EVEN] = {MATCHING_GROUP_EVEN, PLX_STAGE_REFINE, true},
+    [DENSE_EVEN] = {MATCHING_GROUP_LOCAL_MEAN, PLX_STAGE_REFINE, true},
     [MEDIAN_LEFT] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_CHECK, false},
     [CHECK] = {MATCHING_GROUP_CHECK, PLX_STAGE_CHECK, false},
-    [EVEN] = {MATCHING_GROUP_EVEN, PLX_STAGE_REFINE, true},
-    [AGREE] = {MATCHING_GROUP_EVEN, PLX_STAGE_REFINE, true},
+    [EVEN] = {MATCHING_GROUP_LOCAL_MEAN, PLX_STAGE_REFINE, true},
+    [AGREE] = {MATCHING_GROUP_LOCAL_MEAN, PLX_STAGE_REFINE, true},
     [CONFIDENCE] = {MATCHING_GROUP_CONFIDENCE, PLX_STAGE_REFINE, true},
 };
 
@@ -98,9 +98,9 @@ static const struct plx_image *known(const struct plx_match *m, const struct plx
 }
 
 /* A copy unless ON. */
-static int even(struct plx_stages *s, bool on, const struct plx_image *src, const struct plx_image *dst)
+static int local_mean(struct plx_stages *s, bool on, const struct plx_image *src, const struct plx_image *dst)
 {
-    return on ? s->ops->even(s, src, dst) : s->ops->median(s, src, PLX_MEDIAN_NONE, dst);
+    return on ? s->ops->local_mean(s, src, dst) : s->ops->median(s, src, PLX_MEDIAN_NONE, dst);
 }
 
 int matching_run_call(struct plx_stages *s, int number, const struct plx_image grey[PLX_EYES], const struct plx_match *m,
@@ -130,19 +130,19 @@ int matching_run_call(struct plx_stages *s, int number, const struct plx_image g
     case DENSE_SMOOTH:
         return s->ops->median(s, &p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE_SMOOTH]);
     case DENSE_EVEN:
-        return even(s, m->even, &p[MATCHING_DENSE_SMOOTH], &p[MATCHING_DENSE]);
+        return local_mean(s, m->local_mean, &p[MATCHING_DENSE_SMOOTH], &p[MATCHING_DENSE]);
     case MEDIAN_LEFT:
         return s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
     case CHECK:
         return s->ops->check(s, &p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m,
                              &p[MATCHING_CHECKED]);
     case EVEN:
-        return even(s, m->even, &p[MATCHING_CHECKED], &p[MATCHING_EVEN]);
+        return local_mean(s, m->local_mean, &p[MATCHING_CHECKED], &p[MATCHING_LOCAL_MEAN]);
     case AGREE:
-        if (!m->agree)
-            return s->ops->median(s, &p[MATCHING_EVEN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
-        return s->ops->agree(s, &p[MATCHING_EVEN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW], known(m, &grey[PLX_LEFT], p),
-                             &p[MATCHING_STRICT]);
+        if (!m->cross_validate)
+            return s->ops->median(s, &p[MATCHING_LOCAL_MEAN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
+        return s->ops->cross_validate(s, &p[MATCHING_LOCAL_MEAN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW],
+                                      known(m, &grey[PLX_LEFT], p), &p[MATCHING_STRICT]);
     default:
         return s->ops->confidence(s, &found, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);
     }
@@ -157,10 +157,10 @@ int matching_run(struct plx_stages *stages, const struct plx_image grey[PLX_EYES
     return result;
 }
 
-static void oracle_even_or_copy(bool on, const struct plx_image *src, const struct plx_image *dst)
+static void oracle_local_mean_or_copy(bool on, const struct plx_image *src, const struct plx_image *dst)
 {
     if (on)
-        oracle_even(src, dst);
+        oracle_local_mean(src, dst);
     else
         oracle_median(src, PLX_MEDIAN_NONE, dst);
 }
@@ -178,17 +178,17 @@ void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_mat
     oracle_median(&p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]);
     oracle_repeats(&grey[PLX_LEFT], &p[MATCHING_DISTINCT]);
     oracle_check(&p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m, &p[MATCHING_CHECKED]);
-    oracle_even_or_copy(m->even, &p[MATCHING_CHECKED], &p[MATCHING_EVEN]);
+    oracle_local_mean_or_copy(m->local_mean, &p[MATCHING_CHECKED], &p[MATCHING_LOCAL_MEAN]);
     oracle_median(&p[MATCHING_CANDIDATE_LEFT], PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
     oracle_check(&p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m,
                  &p[MATCHING_DENSE_CHECKED]);
     oracle_fill(&p[MATCHING_DENSE_CHECKED], &p[MATCHING_DENSE_FILLED], &p[MATCHING_FILLED]);
     oracle_median(&p[MATCHING_DENSE_FILLED], PLX_MEDIAN_VALID_5X5, &p[MATCHING_DENSE_SMOOTH]);
-    oracle_even_or_copy(m->even, &p[MATCHING_DENSE_SMOOTH], &p[MATCHING_DENSE]);
-    if (m->agree)
-        oracle_agree(&p[MATCHING_EVEN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW], known(m, &grey[PLX_LEFT], p),
-                     &p[MATCHING_STRICT]);
+    oracle_local_mean_or_copy(m->local_mean, &p[MATCHING_DENSE_SMOOTH], &p[MATCHING_DENSE]);
+    if (m->cross_validate)
+        oracle_cross_validate(&p[MATCHING_LOCAL_MEAN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW],
+                              known(m, &grey[PLX_LEFT], p), &p[MATCHING_STRICT]);
     else
-        oracle_median(&p[MATCHING_EVEN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
+        oracle_median(&p[MATCHING_LOCAL_MEAN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
     oracle_confidence(&found, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);
 }

@@ -22,7 +22,7 @@ enum matching_plane {
     MATCHING_MEDIAN_RIGHT,
     MATCHING_DISTINCT, /* U8: the left picture, 0 where its texture repeats */
     MATCHING_CHECKED,  /* strict, after the left-right check */
-    MATCHING_EVEN,
+    MATCHING_LOCAL_MEAN,
     MATCHING_STRICT,
     MATCHING_DENSE_MEDIAN,
     MATCHING_DENSE_CHECKED,
@@ -43,7 +43,7 @@ enum matching_group {
     MATCHING_GROUP_MEDIAN,
     MATCHING_GROUP_CHECK,
     MATCHING_GROUP_FILL,
-    MATCHING_GROUP_EVEN, /* even and agree */
+    MATCHING_GROUP_LOCAL_MEAN, /* and cross_validate */
     MATCHING_GROUP_CONFIDENCE,
     MATCHING_GROUPS
 };

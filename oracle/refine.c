@@ -80,7 +80,7 @@ void oracle_check(const struct plx_image *left, const struct plx_image *right, c
     }
 }
 
-void oracle_even(const struct plx_image *src, const struct plx_image *dst)
+void oracle_local_mean(const struct plx_image *src, const struct plx_image *dst)
 {
     for (int y = 0; y < src->height; y++) {
         for (int x = 0; x < src->width; x++) {
@@ -88,7 +88,7 @@ void oracle_even(const struct plx_image *src, const struct plx_image *dst)
             for (int dy = -3; dy <= 3; dy++) {
                 for (int dx = -3; dx <= 3; dx++) {
                     int other = at(src, x + dx, y + dy), e = other - value;
-                    if (other == PLX_DISPARITY_INVALID || abs(e) > PLX_EVEN_STEP)
+                    if (other == PLX_DISPARITY_INVALID || abs(e) > PLX_LOCAL_MEAN_STEP)
                         continue;
                     n++;
                     sum += e;
@@ -101,8 +101,8 @@ void oracle_even(const struct plx_image *src, const struct plx_image *dst)
     }
 }
 
-void oracle_agree(const struct plx_image *strict, const struct plx_image *dense, const struct plx_image *raw,
-                  const struct plx_image *grey, const struct plx_image *dst)
+void oracle_cross_validate(const struct plx_image *strict, const struct plx_image *dense, const struct plx_image *raw,
+                           const struct plx_image *grey, const struct plx_image *dst)
 {
     for (int y = 0; y < strict->height; y++) {
         const uint8_t *brightness = plx_row(grey, y);
@@ -110,9 +110,9 @@ void oracle_agree(const struct plx_image *strict, const struct plx_image *dense,
             const int s = at(strict, x, y), d = at(dense, x, y), candidate = 16 * at(raw, x, y);
             int value = PLX_DISPARITY_INVALID;
             if (d != PLX_DISPARITY_INVALID && brightness[x] != 0) {
-                if (s != PLX_DISPARITY_INVALID && abs(s - d) <= PLX_AGREE_STEP)
+                if (s != PLX_DISPARITY_INVALID && abs(s - d) <= PLX_CROSS_VALIDATE_STEP)
                     value = s;
-                if (s == PLX_DISPARITY_INVALID && abs(candidate - d) <= PLX_AGREE_RAW_STEP)
+                if (s == PLX_DISPARITY_INVALID && abs(candidate - d) <= PLX_CROSS_VALIDATE_RAW_STEP)
                     value = d;
             }
             put(dst, x, y, value);

@@ -9,7 +9,7 @@
 #include "core/pipeline/pipeline.h"
 #include "drivers/synthetic/raycast.h"
 
-#define LEAST_SHARE 0.3 /* of a label's pixels that must have the distance of one object, for its obstacle to be on it */
+#define MIN_SHARE 0.3   /* of a label's pixels that must have the distance of one object, for its obstacle to be on it */
 #define FIT_PX 1.0      /* a disparity fits an object if it is off by no more */
 #define APART_M 1.0     /* in depth, between two objects that one obstacle joins */
 #define APART_PIXELS 40 /* of each of them */
@@ -140,7 +140,7 @@ static struct list_owner owner_of(const struct label *label)
     for (int i = 1; i < PLX_SCENE_MAX_OBJECTS; i++)
         if (label->part[i].fitting > label->part[best].fitting)
             best = i;
-    const bool is_on = label->pixels > 0 && label->part[best].fitting >= LEAST_SHARE * label->pixels;
+    const bool is_on = label->pixels > 0 && label->part[best].fitting >= MIN_SHARE * label->pixels;
     return (struct list_owner){is_on ? best : LIST_TRUTH_NONE, joins(label)};
 }
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_VISIBLE 0.5   /* of the front face, for an object to count as in view */
-#define WHOLE_VISIBLE 0.97  /* to be measured in width and velocity */
-#define SETTLED_FRAMES 45   /* seen whole, before the velocity is judged */
-#define JOINED_M 1.0        /* apart in depth, two objects are not one obstacle */
-#define LEAST_SPEED_MPS 0.1 /* slower ones have no relative error */
+#define MIN_VISIBLE 0.5    /* of the front face, for an object to count as in view */
+#define WHOLE_VISIBLE 0.97 /* to be measured in width and velocity */
+#define SETTLED_FRAMES 45  /* seen whole, before the velocity is judged */
+#define JOINED_M 1.0       /* apart in depth, two objects are not one obstacle */
+#define MIN_SPEED_MPS 0.1  /* slower ones have no relative error */
 
 void score_begin(struct obstacle_score *score, double near_m, double far_m)
 {
@@ -87,15 +87,14 @@ static void judge_velocity(struct object_score *score, const struct scene_truth_
         speed += object->velocity[i] * object->velocity[i];
     }
     speed = sqrt(speed);
-    errors_add(&score->velocity_error, sqrt(error) / (speed >= LEAST_SPEED_MPS ? speed : 1));
+    errors_add(&score->velocity_error, sqrt(error) / (speed >= MIN_SPEED_MPS ? speed : 1));
 }
 
 static void score_object(struct obstacle_score *all, const struct plx_scene *scene, const struct scene_truth_object *object,
                          const struct plx_obstacle *obstacle, int count)
 {
     struct object_score *score = &all->object[object->index];
-    if (object->visible_ratio < LEAST_VISIBLE || object->z < all->near_m || object->z > all->far_m ||
-        !in_image(scene, object)) {
+    if (object->visible_ratio < MIN_VISIBLE || object->z < all->near_m || object->z > all->far_m || !in_image(scene, object)) {
         score->steady = 0;
         score->id = 0; /* out of view: it may come back as another */
         return;

@@ -46,7 +46,7 @@ static inline int places_open(double pitch_degrees, double roll_degrees, struct 
     scene.roll_rad = roll_degrees * degree;
     scene.object_count = PLACES_THINGS;
     memcpy(scene.object, places_thing, sizeof places_thing);
-    runner_create_for_scene(&scene, PLX_RECORDS_STIXELS, &ret_places->stages, &ret_places->runner);
+    runner_create_for_scene(&scene, PLX_OBSTACLES_OF_STIXELS, &ret_places->stages, &ret_places->runner);
     plx_scene_camera(&scene, 0, &ret_places->ground_from_camera);
     for (uint32_t i = 0; i < PLACES_FRAMES && result == 0; i++) {
         runner_draw(&ret_places->runner, &scene, 0, i);

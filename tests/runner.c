@@ -39,7 +39,7 @@ void runner_create(struct plx_stages *stages, const struct plx_pipeline_params *
     }
 }
 
-void runner_create_for_scene(const struct plx_scene *scene, enum plx_record_source records, struct plx_stages **ret_stages,
+void runner_create_for_scene(const struct plx_scene *scene, enum plx_obstacle_method method, struct plx_stages **ret_stages,
                              struct runner *ret_runner)
 {
     const struct plx_limits limits = {.width = scene->width, .height = scene->height, .disparities = 64};
@@ -49,8 +49,8 @@ void runner_create_for_scene(const struct plx_scene *scene, enum plx_record_sour
     plx_pipeline_params_default(&params);
     params.correction = PLX_CORRECTION_OFF; /* a correction would begin with any frame */
     params.match.disparities = 64;
-    params.obstacle.records = records;
-    params.dense = records == PLX_RECORDS_STIXELS;
+    params.obstacle.method = method;
+    params.dense = method == PLX_OBSTACLES_OF_STIXELS;
     params.confidence = false;
     const int result = plx_cpu_create(&limits, ret_stages);
     if (result < 0)

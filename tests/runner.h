@@ -20,7 +20,7 @@ void runner_destroy(struct runner *runner);
 
 /* The same for SCENE at D 64 on a CPU backend of its own, which the caller destroys; regions use the strict disparity, and
  * there is a dense one for records of stixels only. */
-void runner_create_for_scene(const struct plx_scene *scene, enum plx_record_source records, struct plx_stages **ret_stages,
+void runner_create_for_scene(const struct plx_scene *scene, enum plx_obstacle_method method, struct plx_stages **ret_stages,
                              struct runner *ret_runner);
 /* Draws SCENE at TIME_S into runner->raw; noise depends on FRAME_INDEX. */
 void runner_draw(struct runner *runner, const struct plx_scene *scene, double time_s, uint32_t frame_index);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define NEIGHBOURS 8
-#define LEAST_SINE 0.35 /* of the angle between the board's directions in the picture */
-#define NEAR 0.30       /* of a step: how far from its place a corner may be */
+#define MIN_SINE 0.35 /* of the angle between the board's directions in the picture */
+#define NEAR 0.30     /* of a step: how far from its place a corner may be */
 
 static int *at(struct plx_board_grid *grid, int column, int row)
 {
@@ -126,7 +126,7 @@ bool plx_board_grid_begin(struct plx_board_grid *grid, int seed)
         const double ax = grid->point[neighbour[0]].x - origin->x, ay = grid->point[neighbour[0]].y - origin->y;
         const double bx = grid->point[neighbour[i]].x - origin->x, by = grid->point[neighbour[i]].y - origin->y;
         const double sine = (ax * by - ay * bx) / (hypot(ax, ay) * hypot(bx, by));
-        if (fabs(sine) < LEAST_SINE)
+        if (fabs(sine) < MIN_SINE)
             continue;
         put(grid, 1, 0, neighbour[0]);
         put(grid, 0, sine > 0 ? 1 : -1, neighbour[i]); /* seen from the front */

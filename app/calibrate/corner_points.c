@@ -10,11 +10,11 @@
 
 #define RING 16
 #define RADIUS 5
-#define APART 4       /* px between two points, along rows and columns */
-#define LEAST_SHARE 8 /* of the strongest point's strength, and of ... */
-#define LEAST 60      /* ... this, sums of 16 grey levels */
+#define APART 4     /* px between two points, along rows and columns */
+#define MIN_SHARE 8 /* of the strongest point's strength, and of ... */
+#define LEAST 60    /* ... this, sums of 16 grey levels */
 #define REFINEMENTS 30
-#define LEAST_MOVE 1e-4
+#define MIN_MOVE 1e-4
 
 static const int ring[RING][2] = {{0, -5}, {2, -5}, {4, -4}, {5, -2}, {5, 0},  {5, 2},   {4, 4},   {2, 5},
                                   {0, 5},  {-2, 5}, {-4, 4}, {-5, 2}, {-5, 0}, {-5, -2}, {-4, -4}, {-2, -5}};
@@ -73,7 +73,7 @@ int plx_corner_points_find(const struct plx_image *grey, struct plx_corner_point
             strength[y * width + x] = value;
             most = value > most ? value : most;
         }
-    const int least = most / LEAST_SHARE > LEAST ? most / LEAST_SHARE : LEAST;
+    const int least = most / MIN_SHARE > LEAST ? most / MIN_SHARE : LEAST;
     for (int y = margin; y < height - margin; y++)
         for (int x = margin; x < width - margin && count < PLX_CORNER_POINTS; x++)
             if (strength[y * width + x] >= least && is_peak(strength, width, x, y))
@@ -109,7 +109,7 @@ void plx_corner_point_refine(const struct plx_image *grey, int radius, double po
         y += dy;
         if (hypot(x - point[0], y - point[1]) > radius)
             return;
-        if (hypot(dx, dy) < LEAST_MOVE)
+        if (hypot(dx, dy) < MIN_MOVE)
             break;
     }
     point[0] = x;

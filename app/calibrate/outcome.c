@@ -10,7 +10,7 @@
 #include "core/geometry/matrix3.h"
 
 #define UNCERTAIN 0.005 /* of the baseline's length: then more pairs are needed */
-#define MOST_ROWS_PX 1.0
+#define MAX_ROWS_PX 1.0
 #define GOOD_ROWS_PX 0.2 /* of held-out pairs: less than matching itself errs */
 #define BLOCKS 8         /* of neighbouring pairs, which are alike; every second one is held out */
 
@@ -126,9 +126,9 @@ int plx_outcome_find(const struct plx_boards *boards, struct plx_outcome *ret_ou
     if (held_out_rows(boards, &outcome.held_out) == PLX_ERR_NOMEM)
         return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     const double worst = fmax(outcome.rows, outcome.held_out);
-    if (worst > MOST_ROWS_PX)
+    if (worst > MAX_ROWS_PX)
         return plx_fail(message, PLX_ERR_FORMAT, "rows%s are %.2f px rms apart after rectification; expected at most %g px; %s",
-                        worst > outcome.rows ? " of pairs that were held out" : "", worst, MOST_ROWS_PX,
+                        worst > outcome.rows ? " of pairs that were held out" : "", worst, MAX_ROWS_PX,
                         "record more pairs, with the board in all parts of both pictures");
     *ret_outcome = outcome;
     return 0;

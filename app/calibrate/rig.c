@@ -15,10 +15,10 @@
 #include "core/motion/pose.h"
 
 #define ITERATIONS 100
-#define LEAST_GAIN 1e-10 /* of the cost, relative: the end */
+#define MIN_GAIN 1e-10 /* of the cost, relative: the end */
 #define FIRST_HUBER_PX 5.0
 #define HUBER_SIGMAS 12
-#define LEAST_HUBER_PX 0.05
+#define MIN_HUBER_PX 0.05
 
 /* Coefficients of distortion of MODEL. */
 static int coefficients_of(enum plx_distortion model)
@@ -96,7 +96,7 @@ static int minimise(struct plx_rig_problem *problem, struct plx_pose *spare, dou
             problem->pose = poses;
             if (now < cost) {
                 memcpy(poses, spare, (size_t)problem->pairs * sizeof *spare);
-                again = cost - now > LEAST_GAIN * cost;
+                again = cost - now > MIN_GAIN * cost;
                 cost = now;
                 damping = damping > 1e-9 ? damping / 10 : damping;
                 if (!again)
@@ -129,7 +129,7 @@ static int find_huber(struct plx_rig_problem *problem)
         distance[count++] = seen ? hypot(corner.residual[0], corner.residual[1]) : INFINITY;
     }
     qsort(distance, (size_t)count, sizeof *distance, plx_ascending);
-    problem->huber_px = fmax(HUBER_SIGMAS * distance[count / 2] / 1.1774, LEAST_HUBER_PX);
+    problem->huber_px = fmax(HUBER_SIGMAS * distance[count / 2] / 1.1774, MIN_HUBER_PX);
     free(distance);
     return 0;
 }

@@ -9,7 +9,7 @@
 
 #include "core/geometry/matrix3.h"
 
-#define LEAST_MOVE 0.01 /* of the picture's width */
+#define MIN_MOVE 0.01 /* of the picture's width */
 
 /* True if no corner that both pairs show in the left eye lies at another place. */
 static bool is_same_place(const struct plx_board *board, const struct plx_board_pair *one, const struct plx_board_pair *other,
@@ -17,7 +17,7 @@ static bool is_same_place(const struct plx_board *board, const struct plx_board_
 {
     for (int k = 0; k < plx_board_corners(board); k++) {
         const double *here = one->corner[PLX_LEFT][k], *there = other->corner[PLX_LEFT][k];
-        if (hypot(here[0] - there[0], here[1] - there[1]) > LEAST_MOVE * width) /* false for those that were not found */
+        if (hypot(here[0] - there[0], here[1] - there[1]) > MIN_MOVE * width) /* false for those that were not found */
             return false;
     }
     return true;
@@ -75,7 +75,7 @@ static int fit_reversed(const struct plx_board *board, const struct plx_board_pa
         result = plx_rig_fit(board, other, pairs, options, ret_fit, NULL, NULL);
     free(other);
     free(reversed);
-    return result == PLX_ERR_NOMEM || (result == 0 && ret_fit->rms_px <= PLX_RIG_MOST_RMS_PX) ? result : PLX_ERR_FORMAT;
+    return result == PLX_ERR_NOMEM || (result == 0 && ret_fit->rms_px <= PLX_RIG_MAX_RMS_PX) ? result : PLX_ERR_FORMAT;
 }
 
 static int fail_rms(const struct plx_board *board, const struct plx_board_pair *pair, int pairs,
@@ -90,7 +90,7 @@ static int fail_rms(const struct plx_board *board, const struct plx_board_pair *
     return plx_fail(message, PLX_ERR_FORMAT,
                     "the corners are %.2f px rms from where the cameras would see them; expected at most %g px; is the board "
                     "flat, are both pictures of a pair taken at the same time, and does --model fit the lenses?",
-                    rms_px, PLX_RIG_MOST_RMS_PX);
+                    rms_px, PLX_RIG_MAX_RMS_PX);
 }
 
 int plx_rig_check_fit(const struct plx_board *board, const struct plx_board_pair *pair, int pairs,
@@ -101,20 +101,20 @@ int plx_rig_check_fit(const struct plx_board *board, const struct plx_board_pair
         "sides and in all parts of both pictures";
     const double *t = fit->rig.right_from_left.translation, baseline = plx_vec3_length(t);
     const int own = (fit->parameters - 6) / PLX_EYES;
-    if (!(fit->rms_px <= PLX_RIG_MOST_RMS_PX))
+    if (!(fit->rms_px <= PLX_RIG_MAX_RMS_PX))
         return fail_rms(board, pair, pairs, options, fit->rms_px, message);
     const double *r = fit->rig.right_from_left.rotation;
     if (r[0] + r[4] + r[8] < 1) /* turned by more than 90 degrees: the numbers of tags tell, those of chessboards do not */
         return fail_upside_down(&fit->rig, message);
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const double relative = fit->sigma[eye * own] / fabs(fit->rig.camera[eye].fx);
-        if (!(relative <= PLX_RIG_MOST_SIGMA))
+        if (!(relative <= PLX_RIG_MAX_SIGMA))
             return plx_fail(message, PLX_ERR_FORMAT,
                             "the focal length of the %s camera is uncertain by %.1f %%; expected at most %g %%; %s",
-                            eye == PLX_LEFT ? "left" : "right", 100 * relative, 100 * PLX_RIG_MOST_SIGMA, advice);
+                            eye == PLX_LEFT ? "left" : "right", 100 * relative, 100 * PLX_RIG_MAX_SIGMA, advice);
     }
-    if (!(fit->baseline_sigma_m <= PLX_RIG_MOST_SIGMA * baseline))
+    if (!(fit->baseline_sigma_m <= PLX_RIG_MAX_SIGMA * baseline))
         return plx_fail(message, PLX_ERR_FORMAT, "the baseline is uncertain by %.1f %%; expected at most %g %%; %s",
-                        100 * fit->baseline_sigma_m / baseline, 100 * PLX_RIG_MOST_SIGMA, advice);
+                        100 * fit->baseline_sigma_m / baseline, 100 * PLX_RIG_MAX_SIGMA, advice);
     return 0;
 }

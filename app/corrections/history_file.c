@@ -24,7 +24,7 @@
 #include "core/base/checksum.h"
 #include "core/base/clock.h"
 
-#define MOST_BYTES (1 << 20)
+#define MAX_BYTES (1 << 20)
 #define LOCK_LOOK_NS (10 * PLX_NS_PER_MS)
 #define LOCK_WAIT_NS (5 * PLX_NS_PER_S)
 #define CHECKSUM "\"checksum\""
@@ -319,7 +319,7 @@ int plx_corrections_read(const char *path, struct plx_correction_history *ret_hi
     char *text = NULL;
     size_t bytes;
 
-    int result = plx_file_read(path, MOST_BYTES, &text, &bytes, message);
+    int result = plx_file_read(path, MAX_BYTES, &text, &bytes, message);
     if (result < 0)
         return result;
     cJSON *json = cJSON_ParseWithOpts(text, &end, 1);

@@ -14,7 +14,7 @@
 
 #define UNIT 480.0  /* length of a focal length in the drawing */
 #define ENLARGED 25 /* arrows, per px */
-#define MOST_PX 3.0
+#define MAX_PX 3.0
 #define MARGIN 30.0
 
 /* How far the matches reach from the principal point, focal lengths. */
@@ -35,7 +35,7 @@ static void draw_panel(FILE *file, const struct plx_correction_evidence *evidenc
         const double x = (double)match->x, y = (double)match->y;
         const double rows = (double)match->rows - plx_correction_rows(corrected, evidence->focal_length, x, y);
         fprintf(file, "<path d='M%.1f %.1fv%.1f' stroke='%s'/>\n", centre_x + x * UNIT, centre_y + y * UNIT,
-                fmin(fmax(rows, -MOST_PX), MOST_PX) * ENLARGED, rows > 0 ? "#c33" : "#36c");
+                fmin(fmax(rows, -MAX_PX), MAX_PX) * ENLARGED, rows > 0 ? "#c33" : "#36c");
     }
 }
 

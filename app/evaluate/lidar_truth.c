@@ -17,7 +17,7 @@
 #define CORRIDOR_FAR_M 20
 #define ROAD_TOLERANCE_M 0.05
 #define ROAD_TRIALS 400
-#define LEAST_ROAD_SHARE 0.3 /* of the corridor's points */
+#define MIN_ROAD_SHARE 0.3 /* of the corridor's points */
 
 #define GROUND_M 0.12
 #define OBSTACLE_LOW_M 0.3
@@ -193,7 +193,7 @@ static void find_road(const struct corridor *corridor, struct plx_lidar_truth *r
     refit(corridor, road);
     refit(corridor, road);
     support(corridor, road, &inliers);
-    road->scored = inliers >= LEAST_ROAD_SHARE * corridor->count;
+    road->scored = inliers >= MIN_ROAD_SHARE * corridor->count;
 }
 
 static uint8_t *map_cell(uint8_t *map, double x, double z)

@@ -16,9 +16,9 @@
 
 #define MAX_PAIRS 20000
 #define WARM_UP_PAIRS 5
-#define RATE_ERROR 0.05            /* allowed share of the expected rate */
-#define LOST_SHARE 0.02            /* allowed share of the pictures, lost or without a partner */
-#define LEAST_BRIGHTNESS_RATIO 1.2 /* of pictures at four times the exposure time */
+#define RATE_ERROR 0.05          /* allowed share of the expected rate */
+#define LOST_SHARE 0.02          /* allowed share of the pictures, lost or without a partner */
+#define MIN_BRIGHTNESS_RATIO 1.2 /* of pictures at four times the exposure time */
 #define PAIR_TIMEOUT_NS (2 * PLX_NS_PER_S)
 
 /* Whether SENTENCE, the reason for a lost camera, names another program. */
@@ -173,7 +173,7 @@ static void judge_control(uint32_t shorter, uint32_t longer, double dark, double
     check_note(ret, "mean grey %.1f at %u us, %.1f at %u us", dark, shorter, bright, longer);
     if (dark > 250 || bright < 2)
         check_skip(ret, "the scene is too %s to judge", dark > 250 ? "bright" : "dark");
-    else if (bright < LEAST_BRIGHTNESS_RATIO * dark)
+    else if (bright < MIN_BRIGHTNESS_RATIO * dark)
         check_fail(ret, "pictures become %.2f times as bright at %.1f times the exposure", bright / (dark > 0 ? dark : 1),
                    (double)longer / shorter);
 }

@@ -210,7 +210,7 @@ static void case_columns(struct bench *b)
         }
     twin_share(disparity);
     twin_share(ground);
-    try(b, b->stages->ops->columns(b->stages, &disparity->got, ground->got.data, &params, &scan->got, &stixels->got));
+    try(b, b->stages->ops->stixels(b->stages, &disparity->got, ground->got.data, &params, &scan->got, &stixels->got));
     oracle_columns(&disparity->want, ground->want.data, &params, &scan->want, &stixels->want);
     compare(b, "scan", scan);
     compare(b, "stixels", stixels);

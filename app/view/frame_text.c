@@ -14,10 +14,10 @@
 #include "core/geometry/stereo.h"
 #include "core/motion/pose.h"
 
-#define LEAST_LEVEL 0.2 /* a camera that looks straight down has no ahead */
-#define MOST_UNKNOWN 30 /* the thirtieth part of the columns, a tenth of those ahead */
-#define EDGE_COLUMNS 3  /* the column whose edge counts, from the nearest: two may be wrong, at the side of the view */
-#define STILL_MPS 0.15  /* slower obstacles are printed as still */
+#define MIN_LEVEL 0.2  /* a camera that looks straight down has no ahead */
+#define MAX_UNKNOWN 30 /* the thirtieth part of the columns, a tenth of those ahead */
+#define EDGE_COLUMNS 3 /* the column whose edge counts, from the nearest: two may be wrong, at the side of the view */
+#define STILL_MPS 0.15 /* slower obstacles are printed as still */
 
 static int describe_motion(const struct plx_obstacle *obstacle, char *text, size_t size)
 {
@@ -37,7 +37,7 @@ static double along_ground(const struct plx_frame *frame, uint16_t disparity)
 {
     const double z = plx_depth_scale_m(&frame->calibration) / disparity, down = (double)frame->ground.normal[2];
     const double level = sqrt(fmax(1 - down * down, 0));
-    return level > LEAST_LEVEL ? (z - down * (double)frame->ground.camera_height_m) / level : z;
+    return level > MIN_LEVEL ? (z - down * (double)frame->ground.camera_height_m) / level : z;
 }
 
 double plx_free_ahead(const struct plx_view *view)
@@ -50,7 +50,7 @@ double plx_free_ahead(const struct plx_view *view)
         nearest = (scan[i].known & PLX_SCAN_KNOWN) && scan[i].free > nearest ? scan[i].free : nearest;
         unknown += !(scan[i].known & PLX_SCAN_KNOWN);
     }
-    if (nearest == 0 || unknown > columns / MOST_UNKNOWN)
+    if (nearest == 0 || unknown > columns / MAX_UNKNOWN)
         return (double)NAN;
     if (nearest == PLX_SCAN_NOTHING_FREE)
         return 0;

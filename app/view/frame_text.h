@@ -51,7 +51,7 @@ struct plx_drop plx_drop_ahead(const struct plx_view *view);
 #define PLX_DROP_TEXT 64
 void plx_drop_text(const struct plx_drop *drop, char *ret_text, size_t size);
 
-/* False with `columns.enabled: false`, and in a raw frame. */
+/* False with `stixels.enabled: false`, and in a raw frame. */
 static inline bool plx_has_scan(const struct plx_frame *frame)
 {
     return frame->plane[PLX_PLANE_SCAN].width > 0;

@@ -16,8 +16,8 @@
 #include "core/base/clock.h"
 #include "formats/cdr/schema.h"
 
-#define MOST_ASKED 32 /* requests for parameters of one client, without an answer */
-#define HEAD 13       /* bytes before the message: opcode 1, subscription, time */
+#define MAX_ASKED 32 /* requests for parameters of one client, without an answer */
+#define HEAD 13      /* bytes before the message: opcode 1, subscription, time */
 
 struct foxglove {
     struct plx_web_peer peer;
@@ -194,7 +194,7 @@ static void tell_parameters(struct plx_web_peer *peer, const struct plx_config *
 /* The request ITEM for the parameters NAMES (NULL: all) waits for its answer; NAMES is taken. */
 static void ask_parameters(struct foxglove *foxglove, const cJSON *item, cJSON *names)
 {
-    if (cJSON_GetArraySize(foxglove->asked) >= MOST_ASKED) {
+    if (cJSON_GetArraySize(foxglove->asked) >= MAX_ASKED) {
         cJSON_Delete(names);
         complain(foxglove->peer.connection, "too many requests for parameters wait for their answer");
         return;

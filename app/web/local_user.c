@@ -12,7 +12,7 @@
 
 #include <arpa/inet.h>
 
-#define MOST_GROUPS 256
+#define MAX_GROUPS 256
 
 /* An end of a connection; an IPv4 address as IPv6 has it (RFC 4291, 2.5.5.2). */
 struct end {
@@ -91,8 +91,8 @@ bool plx_local_user(int fd, uid_t *ret_user)
 
 static bool is_member(uid_t user, gid_t group)
 {
-    gid_t groups[MOST_GROUPS];
-    int count = MOST_GROUPS;
+    gid_t groups[MAX_GROUPS];
+    int count = MAX_GROUPS;
     const struct passwd *entry = getpwuid(user);
     if (!entry || getgrouplist(entry->pw_name, entry->pw_gid, groups, &count) < 0)
         return false;

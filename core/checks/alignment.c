@@ -15,7 +15,7 @@
 #define TOLERANCE 0.75      /* rows: offsets are whole rows where nothing finer is known */
 #define KEYSTONE (1.0 / 24) /* and so much of the offset itself: that of a turned camera is not quite affine */
 #define STEEPEST 0.1        /* rows a pixel: 6 degrees of roll, or a tenth of the size */
-#define LEAST_SPREAD 0.1    /* of a triple: twice its area, in halves of the image */
+#define MIN_SPREAD 0.1      /* of a triple: twice its area, in halves of the image */
 #define TILT_GAIN 8         /* a tilted map needs an eighth of all offsets more than a level one */
 /* Ridge regression: so many offsets at the borders that show no slope are added to a fit. */
 #define TILTED_WEIGHT 0.1
@@ -105,7 +105,7 @@ struct plx_row_fit plx_row_fit(const struct plx_row_offset *offset, int count, d
         compare(offset, count, (struct plx_row_fit){.rows = offset[i].rows}, &best);
         compare(offset, count, (struct plx_row_fit){.rows = (offset[i].rows + other) / 2}, &best);
     }
-    const struct plx_row_fit tilted = best_tilted(offset, count, LEAST_SPREAD * half_width * half_height);
+    const struct plx_row_fit tilted = best_tilted(offset, count, MIN_SPREAD * half_width * half_height);
     const bool is_tilted = tilted.inliers > best.inliers + count / TILT_GAIN;
     if (is_tilted)
         best = tilted;

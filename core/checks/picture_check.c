@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EYE_ROWS (1 + PLX_ZONES * PLX_ZONES) /* of the histogram plane: the whole image, then zones */
+#define EYE_ROWS (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES) /* of the histogram plane: the whole image, then zones */
 #define DARK_LEVEL 16
 #define DARK_PERCENT 99
 #define WHITE_LEVEL 250
@@ -68,7 +68,7 @@ uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const s
 #define NEAR_STEP 2
 #define FAR_STEP 8
 #define SHARP_ROWS 16 /* of these one is read */
-#define LEAST_STEP 2  /* grey levels, mean over FAR_STEP: less is noise */
+#define MIN_STEP 2    /* grey levels, mean over FAR_STEP: less is noise */
 
 /* Sums of the absolute steps along some rows. */
 static void sum_steps(const struct plx_image *image, uint64_t *ret_near, uint64_t *ret_far)
@@ -90,7 +90,7 @@ bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct 
     uint64_t left_near, left_far, right_near, right_far;
     sum_steps(left, &left_near, &left_far);
     sum_steps(right, &right_near, &right_far);
-    const uint64_t least = (uint64_t)LEAST_STEP * (uint64_t)left->width * (uint64_t)(left->height / SHARP_ROWS);
+    const uint64_t least = (uint64_t)MIN_STEP * (uint64_t)left->width * (uint64_t)(left->height / SHARP_ROWS);
     /* near / far of one eye, times far of both: sums of a picture are below 2^32. */
     const uint64_t a = left_near * right_far, b = right_near * left_far;
     const bool now = left_far >= least && right_far >= least && (a < b - b / 4 || b < a - a / 4);
@@ -100,10 +100,10 @@ bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct 
 
 /* --- frozen pictures ----------------------------------------------------------------------------------------------------- */
 
-/* First row or column of tile INDEX, as in the histogram: pixel i of COUNT lies in tile i * PLX_ZONES / count. */
+/* First row or column of tile INDEX, as in the histogram: pixel i of COUNT lies in tile i * PLX_HISTOGRAM_TILES / count. */
 static int tile_start(int index, int count)
 {
-    return (index * count + PLX_ZONES - 1) / PLX_ZONES;
+    return (index * count + PLX_HISTOGRAM_TILES - 1) / PLX_HISTOGRAM_TILES;
 }
 
 static uint64_t mix(uint64_t sum, uint64_t word)
@@ -168,7 +168,7 @@ bool plx_frozen_check_update(struct plx_frozen_check *check, const struct plx_ra
     bool frozen = false;
 
     for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++) {
-        const uint64_t sum = sum_tile(raw, tile % PLX_ZONES, tile / PLX_ZONES);
+        const uint64_t sum = sum_tile(raw, tile % PLX_HISTOGRAM_TILES, tile / PLX_HISTOGRAM_TILES);
         const bool live = shows_noise(plx_row(bins, 1 + tile));
         for (int lag = 0; lag < PLX_FROZEN_CHECK_PICTURES; lag++) {
             same[lag] += count_repeats(check, lag, tile, live, sum);

@@ -36,7 +36,7 @@ bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct 
 /* A live camera always has noise, so a tile of raw bytes that repeats unchanged was not captured again. A driver that hangs may
  * hand out its last buffers in turn: each picture is compared with the last few. The tiles are the histogram's zones. A tile
  * that is dark or overexposed throughout is not judged: noise is clipped there. */
-#define PLX_FROZEN_CHECK_TILES (PLX_ZONES * PLX_ZONES)
+#define PLX_FROZEN_CHECK_TILES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
 #define PLX_FROZEN_CHECK_PICTURES 4 /* that a picture is compared with: as many buffers as drivers usually have */
 #define PLX_FROZEN_CHECK_REPEATS 5  /* of a part of the picture; a whole picture is frozen at its first repeat */
 #define PLX_FROZEN_CHECK_PAIRS (PLX_FROZEN_CHECK_PICTURES + PLX_FROZEN_CHECK_REPEATS) /* that show any such fault */

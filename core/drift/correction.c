@@ -6,20 +6,20 @@
 #include "core/base/clock.h"
 #include "core/geometry/calibration.h"
 
-#define LEAST_MATCHES 160
-#define LEAST_OF_QUARTER 8
+#define MIN_MATCHES 160
+#define MIN_OF_QUARTER 8
 #define SIGNIFICANT 4.0      /* standard deviations */
 #define STEADY 5.0           /* standard deviations of the mean of four quarters */
 #define BETTER_PX 0.05       /* of the median of rows: significant whatever the deviations say */
-#define LEAST_ROWS_PX 0.1    /* somewhere in the picture: less is not worth another map */
+#define MIN_ROWS_PX 0.1      /* somewhere in the picture: less is not worth another map */
 #define UNCERTAIN_PX 0.15    /* standard deviation at a corner of the picture, */
 #define UNCERTAIN_SHARE 0.25 /* or of what is corrected there */
 #define NOISE_OF_MEDIAN 2.0  /* of N matches: so many of their medians over the square root of N */
-#define LEAST_SPAN_NS (20 * PLX_NS_PER_S)
-#define MOST_ANGLE_RAD 0.035 /* 2 degrees */
-#define MOST_SCALE 0.01
-#define LEAST_COLUMNS_PX 0.1
-#define MOST_COLUMNS_PX 4.0
+#define MIN_SPAN_NS (20 * PLX_NS_PER_S)
+#define MAX_ANGLE_RAD 0.035 /* 2 degrees */
+#define MAX_SCALE 0.01
+#define MIN_COLUMNS_PX 0.1
+#define MAX_COLUMNS_PX 4.0
 #define REFINES 1.0 /* standard deviations: the memory of steps was not full when the correction in force was made */
 #define PLACES 3    /* where columns are judged, as shares of x^2 at the side of the picture: */
 #define NUMBERS PLX_ROW_NUMBERS
@@ -28,12 +28,12 @@ static const double places[PLACES] = {0, 0.4, 1};
 
 static bool are_plausible_columns(const struct plx_disparity_error *error)
 {
-    return fabs(error->offset) <= MOST_COLUMNS_PX && fabs(error->curve) <= MOST_COLUMNS_PX;
+    return fabs(error->offset) <= MAX_COLUMNS_PX && fabs(error->curve) <= MAX_COLUMNS_PX;
 }
 
 bool plx_correction_is_plausible(const struct plx_correction *correction)
 {
-    static const double most[NUMBERS] = {MOST_ANGLE_RAD, MOST_ANGLE_RAD, MOST_ANGLE_RAD, MOST_SCALE};
+    static const double most[NUMBERS] = {MAX_ANGLE_RAD, MAX_ANGLE_RAD, MAX_ANGLE_RAD, MAX_SCALE};
     const struct plx_row_numbers numbers = plx_row_numbers_of_correction(correction);
 
     for (int i = 0; i < NUMBERS; i++)
@@ -119,7 +119,7 @@ static bool is_better(const struct plx_row_drift *drift)
         for (int quarter = 0; quarter < 4; quarter++) {
             const double with = plx_row_drift_median(drift, judged, quarter, &number, &count);
             const double noise = NOISE_OF_MEDIAN * (double)drift->info.rows_left / sqrt(fmax(count, 1));
-            if (count >= LEAST_OF_QUARTER && with > plx_row_drift_median(drift, judged, quarter, &none, &count) + noise)
+            if (count >= MIN_OF_QUARTER && with > plx_row_drift_median(drift, judged, quarter, &none, &count) + noise)
                 return false;
         }
         before += plx_row_drift_median(drift, judged, -1, &none, &count);
@@ -135,16 +135,16 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
     const struct plx_drift_info *info = &drift->info;
     struct plx_row_numbers number, deviation;
 
-    if (info->matches < LEAST_MATCHES || !plx_row_drift_fit(drift, PLX_ROWS_ALL, &number, &deviation))
+    if (info->matches < MIN_MATCHES || !plx_row_drift_fit(drift, PLX_ROWS_ALL, &number, &deviation))
         return PLX_CORRECTION_UNKNOWN;
     const bool significant = significance(&number, &deviation) >= SIGNIFICANT;
     const bool better = (double)info->rows - (double)info->rows_left >= BETTER_PX;
-    if ((double)info->worst_rows < LEAST_ROWS_PX || (!significant && !better))
+    if ((double)info->worst_rows < MIN_ROWS_PX || (!significant && !better))
         return PLX_CORRECTION_INSIGNIFICANT;
     const struct plx_correction correction = plx_row_numbers_to_correction(&number);
     if (!is_plausible(in_force, &correction))
         return PLX_CORRECTION_IMPLAUSIBLE;
-    if (!drift->single && plx_row_drift_span(drift) < LEAST_SPAN_NS)
+    if (!drift->single && plx_row_drift_span(drift) < MIN_SPAN_NS)
         return PLX_CORRECTION_BRIEF;
     if (!is_steady(drift, &number, &deviation))
         return PLX_CORRECTION_UNSTEADY;
@@ -182,7 +182,7 @@ enum plx_correction_verdict plx_correction_of_columns(const struct plx_column_dr
         return PLX_CORRECTION_UNKNOWN;
     for (int i = 0; i < PLACES; i++) {
         const double x2 = places[i] * side, deviation = sqrt(plx_disparity_variance_at(all, x2));
-        is_significant |= fabs(left_at(all, in_force, x2)) >= fmax(LEAST_COLUMNS_PX, deviations * deviation);
+        is_significant |= fabs(left_at(all, in_force, x2)) >= fmax(MIN_COLUMNS_PX, deviations * deviation);
     }
     if (!is_significant)
         return PLX_CORRECTION_INSIGNIFICANT;

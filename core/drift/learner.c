@@ -114,7 +114,7 @@ int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t
 /* Whether the columns are due for an estimate. */
 static bool has_steps(const struct plx_learner *learner, const struct plx_motion_steps *steps)
 {
-    return steps && steps->count >= PLX_STEPS_LEAST && steps->added - learner->steps_added >= EACH_STEPS &&
+    return steps && steps->count >= PLX_STEPS_MIN && steps->added - learner->steps_added >= EACH_STEPS &&
            learner->capture_ns >= learner->steps_ns;
 }
 

@@ -11,12 +11,12 @@
 
 #define COLUMNS 8 /* of cells */
 #define ROWS 6
-#define MARGIN 20        /* px from the border: the window, and what is read beyond it */
-#define TRIES 6          /* places in a cell; the one with most texture counts */
-#define LEAST_TEXTURE 64 /* mean squared gradient, grey levels per 2 px, in the weakest direction */
-#define MOST_ASTRAY 0.2  /* px between a point and where the way there and back ends */
-#define MOST_ROWS 4.0    /* px from where it is expected: farther is another place */
-#define MOST_COLUMNS 1.5
+#define MARGIN 20      /* px from the border: the window, and what is read beyond it */
+#define TRIES 6        /* places in a cell; the one with most texture counts */
+#define MIN_TEXTURE 64 /* mean squared gradient, grey levels per 2 px, in the weakest direction */
+#define MAX_ASTRAY 0.2 /* px between a point and where the way there and back ends */
+#define MAX_ROWS 4.0   /* px from where it is expected: farther is another place */
+#define MAX_COLUMNS 1.5
 #define SLOPE_REACH 5 /* px: the disparity there shows how a surface leans */
 #define PATCH 32      /* px: a window, and room for its way */
 
@@ -62,7 +62,7 @@ static bool choose(const struct pair *pair, int cell, uint32_t *state, double re
     const struct plx_image *left = &pair->left.level[0];
     const int width = left->width - 2 * MARGIN, height = left->height - 2 * MARGIN;
     const int x0 = MARGIN + width * (cell % COLUMNS) / COLUMNS, y0 = MARGIN + height * (cell / COLUMNS) / ROWS;
-    double best = LEAST_TEXTURE;
+    double best = MIN_TEXTURE;
     bool found = false;
 
     for (int i = 0; i < TRIES; i++) {
@@ -83,7 +83,7 @@ static bool choose(const struct pair *pair, int cell, uint32_t *state, double re
 static bool is_near(const double a[2], const double b[2])
 {
     const double u = a[0] - b[0], v = a[1] - b[1];
-    return u * u + v * v <= MOST_ASTRAY * MOST_ASTRAY;
+    return u * u + v * v <= MAX_ASTRAY * MAX_ASTRAY;
 }
 
 /* Change of the disparity per px to the right and down of POINT. False where it is not known around it. */
@@ -137,8 +137,8 @@ static bool follow(const struct pair *pair, const double point[2], double dispar
     const struct plx_pyramid straight = {.level[0] = {patch, PATCH, PATCH, PATCH, PLX_U8}, .levels = 1};
 
     if (!slopes_at(pair, point, slope) || !straighten(&pair->right, centre, slope, patch) ||
-        !plx_flow_track(&pair->left, &straight, 1, point, there) || fabs(there[0] - middle) > MOST_COLUMNS ||
-        fabs(there[1] - middle) > MOST_ROWS || !plx_flow_track(&straight, &pair->left, 1, there, back) || !is_near(back, point))
+        !plx_flow_track(&pair->left, &straight, 1, point, there) || fabs(there[0] - middle) > MAX_COLUMNS ||
+        fabs(there[1] - middle) > MAX_ROWS || !plx_flow_track(&straight, &pair->left, 1, there, back) || !is_near(back, point))
         return false;
     ret->x = (float)((u - c->cx_right) / c->fx);
     ret->y = (float)((centre[1] - c->cy) / c->fy);
@@ -149,7 +149,7 @@ static bool follow(const struct pair *pair, const double point[2], double dispar
 
 int plx_row_matches_find(const struct plx_image *left, const struct plx_image *right, const struct plx_image *disparity,
                          int min_disparity, const struct plx_calibration_info *calibration, uint32_t place, int places,
-                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_PLACES_MOST])
+                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_PLACES_MAX])
 {
     const struct plx_row_numbers rows = plx_row_numbers_of_drift(expected);
     const struct pair pair = {disparity, min_disparity, calibration, rows, view(left), *right};

@@ -14,13 +14,13 @@
 #define PLX_FEW_MATCHES 256
 #define PLX_PLACES_SINGLE                                                                                                      \
     144 /* of a picture that is no part of a sequence: fewer than a correction needs, so that it takes two */
-#define PLX_PLACES_MOST PLX_PLACES_SINGLE
+#define PLX_PLACES_MAX PLX_PLACES_SINGLE
 
-/* LEFT and RIGHT U8, DISPARITY U16 relative to MIN_DISPARITY, all of one size. Looks at PLACES (at most PLX_PLACES_MOST), from
+/* LEFT and RIGHT U8, DISPARITY U16 relative to MIN_DISPARITY, all of one size. Looks at PLACES (at most PLX_PLACES_MAX), from
  * number PLACE on of an endless list that goes round the cells of the picture. EXPECTED: an estimate, or all zeros; the search
  * begins there. Returns how many were found. Allocates nothing. */
 int plx_row_matches_find(const struct plx_image *left, const struct plx_image *right, const struct plx_image *disparity,
                          int min_disparity, const struct plx_calibration_info *calibration, uint32_t place, int places,
-                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_PLACES_MOST]);
+                         const struct plx_drift_info *expected, struct plx_row_match ret[PLX_PLACES_MAX]);
 
 #endif

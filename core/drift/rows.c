@@ -7,13 +7,13 @@
 
 #include "core/geometry/cholesky.h"
 
-#define LEAST_OF_PART 24
-#define STEPS 4          /* of reweighting, from the last estimate on, */
-#define SCALE_STEPS 2    /* with a new scale in the first ones */
-#define FREEDOM 4.0      /* of Student's t, whose likelihood gives the weights */
-#define LEAST_SCALE 0.02 /* px */
-#define INFLATION 1.0    /* of the covariance: matches of one surface share errors */
-#define SHARED_PX 0.006  /* standard deviation of what all matches may share */
+#define MIN_OF_PART 24
+#define STEPS 4         /* of reweighting, from the last estimate on, */
+#define SCALE_STEPS 2   /* with a new scale in the first ones */
+#define FREEDOM 4.0     /* of Student's t, whose likelihood gives the weights */
+#define MIN_SCALE 0.02  /* px */
+#define INFLATION 1.0   /* of the covariance: matches of one surface share errors */
+#define SHARED_PX 0.006 /* standard deviation of what all matches may share */
 
 #define NUMBERS PLX_ROW_NUMBERS
 
@@ -197,9 +197,9 @@ static bool fit(const struct plx_row_drift *drift, enum plx_row_part part, struc
     for (int step = 0; step < STEPS; step++) {
         double lower[NUMBERS * NUMBERS], move[NUMBERS];
         if (step < SCALE_STEPS)
-            scale = fmax(1.4826 * median_left(drift, part, numbers), LEAST_SCALE);
+            scale = fmax(1.4826 * median_left(drift, part, numbers), MIN_SCALE);
         add_up(drift, part, &number, scale, &sums);
-        if (sums.count < LEAST_OF_PART || !plx_cholesky_decompose(sums.a, NUMBERS, PLX_CHOLESKY_ROUNDING, lower))
+        if (sums.count < MIN_OF_PART || !plx_cholesky_decompose(sums.a, NUMBERS, PLX_CHOLESKY_ROUNDING, lower))
             return false;
         plx_cholesky_solve(lower, NUMBERS, sums.b, move);
         for (int i = 0; i < NUMBERS; i++)

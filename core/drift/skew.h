@@ -6,8 +6,8 @@
 
 #include "core/drift/rows.h"
 
-#define PLX_SKEW_MOST_ROWS_PX 0.05   /* more is no evidence of the calibration */
-#define PLX_SKEW_MOST_COLUMNS_PX 0.1 /* more looks like an offset of disparities that would be corrected */
+#define PLX_SKEW_MAX_ROWS_PX 0.05   /* more is no evidence of the calibration */
+#define PLX_SKEW_MAX_COLUMNS_PX 0.1 /* more looks like an offset of disparities that would be corrected */
 
 /* Zeroed = no frame yet. */
 struct plx_skew {

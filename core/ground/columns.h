@@ -166,7 +166,7 @@ PLX_BOTH int plx_thing_cost(const struct plx_columns_params *params, int value, 
 PLX_BOTH int plx_ground_cost(int valid, int value, int g, int k)
 {
     const int raised = plx_ground_raised(g, k), step = value - raised;
-    if (!valid || g < PLX_GROUND_LEAST)
+    if (!valid || g < PLX_GROUND_MIN)
         return PLX_PATH_IMPOSSIBLE;
     return value == PLX_CELL_UNKNOWN ? 0 : plx_path_cost(step < 0 ? -step : step, PLX_THING_TOLERANCE + (raised >> 6));
 }

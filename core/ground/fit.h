@@ -252,7 +252,7 @@ PLX_BOTH void plx_ground_add_pixel(struct plx_ground_sums *sums, const struct pl
     const int64_t residual = ((int64_t)d << 16) - plane, depth = plane - gate->infinity, unevenness = depth >> 5;
     const int64_t reach = gate->tolerance > unevenness ? gate->tolerance : unevenness;
     const int64_t across = gate->side * (x > gate->centre ? x - gate->centre : gate->centre - x);
-    if (d == PLX_DISPARITY_INVALID || depth < PLX_GROUND_LEAST * 65536 || across > depth)
+    if (d == PLX_DISPARITY_INVALID || depth < PLX_GROUND_MIN * 65536 || across > depth)
         return;
     if (residual > reach && residual * 3 > depth)
         return;

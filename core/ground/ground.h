@@ -27,7 +27,7 @@ PLX_BOTH int plx_disparity_at_infinity(const struct plx_calibration_info *calibr
     return (int)plx_ground_round((calibration->cx - calibration->cx_right - (double)min_disparity) * PLX_DISPARITY_ONE);
 }
 
-#define PLX_GROUND_LEAST 16 /* 1/16 px: nearer to the horizon, ground and obstacles look the same */
+#define PLX_GROUND_MIN 16 /* 1/16 px: nearer to the horizon, ground and obstacles look the same */
 
 /* HELD: of an earlier frame, because this one shows none. */
 enum plx_ground_state { PLX_GROUND_NONE = 0, PLX_GROUND_FOUND = 1, PLX_GROUND_HELD = 2 };

@@ -77,7 +77,7 @@ void plx_ground_history_prior(struct plx_ground_history *history, const struct p
     }
     if (params->mount.valid) {
         follow_mount(params, ret_prior);
-    } else if (history->heights >= PLX_GROUND_HEIGHTS_LEAST) {
+    } else if (history->heights >= PLX_GROUND_HEIGHTS_MIN) {
         const double height = median_height(history);
         ret_prior->height_min_um = (int32_t)lround(height * HEIGHT_LOW);
         ret_prior->height_max_um = (int32_t)lround(height * HEIGHT_HIGH);

@@ -9,7 +9,7 @@
 #define PLX_GROUND_HOLD_FRAMES 8              /* in a row at most that the last plane stands in for */
 #define PLX_GROUND_HOLD_NS INT64_C(500000000) /* and no longer than this after the frame that it is of */
 #define PLX_GROUND_HEIGHTS 30                 /* last heights, whose median counts */
-#define PLX_GROUND_HEIGHTS_LEAST 10           /* before that many, the height is not known */
+#define PLX_GROUND_HEIGHTS_MIN 10             /* before that many, the height is not known */
 #define PLX_GROUND_FORGET_FRAMES 30           /* in a row without ground: the camera may have been moved */
 
 /* All 0: nothing was seen yet. */

@@ -8,13 +8,13 @@
 #include "core/geometry/stereo.h"
 #include "core/ground/stixels.h"
 
-#define LEAST_WIDTH_M 0.08 /* of an obstacle, with what matching adds */
-#define LEAST_HEIGHT_M 0.05
-#define LEAST_RISE_M 0.1        /* above min_height; a lower region is roughness of the ground */
+#define MIN_WIDTH_M 0.08 /* of an obstacle, with what matching adds */
+#define MIN_HEIGHT_M 0.05
+#define MIN_RISE_M 0.1          /* above min_height; a lower region is roughness of the ground */
 #define STANDS_WITHIN_M 0.15    /* above min_height: an obstacle that ends there stands on the ground */
-#define MOST_LOCKING 8.0        /* 1/16 px: half a pixel */
-#define LEAST_TEXTURE 16        /* mean square of left(x + 1) - left(x - 1) that refinement needs */
-#define LEAST_STRIPS 4          /* in widths of a strip: narrower regions have no separate sides */
+#define MAX_LOCKING 8.0         /* 1/16 px: half a pixel */
+#define MIN_TEXTURE 16          /* mean square of left(x + 1) - left(x - 1) that refinement needs */
+#define MIN_STRIPS 4            /* in widths of a strip: narrower regions have no separate sides */
 #define FATTENING_PX 2.5        /* matching widens an obstacle by this much at each side, */
 #define STIXEL_FATTENING_PX 3.3 /* and columns of 4 pixels by more */
 
@@ -63,7 +63,7 @@ static double interior_mean(const struct plx_region *r)
 static double interior_disparity(const struct plx_region *r)
 {
     const double mean = interior_mean(r);
-    return r->interior.weight >= LEAST_TEXTURE * (int64_t)r->interior_area ? refined(r, &r->interior, mean) : mean;
+    return r->interior.weight >= MIN_TEXTURE * (int64_t)r->interior_area ? refined(r, &r->interior, mean) : mean;
 }
 
 /* A percentile of the region's disparities, without what matching has drawn the whole surface towards a whole pixel (pixel
@@ -71,13 +71,13 @@ static double interior_disparity(const struct plx_region *r)
  * both ways, and its mean tells nothing. */
 static double unlocked(const struct plx_region *r, double interior, uint32_t percentile)
 {
-    return percentile + fmax(-MOST_LOCKING, fmin(interior - interior_mean(r), MOST_LOCKING));
+    return percentile + fmax(-MAX_LOCKING, fmin(interior - interior_mean(r), MAX_LOCKING));
 }
 
 /* Disparity at one side of the region; that of the interior if the region is too narrow. */
 static double side_disparity(const struct plx_region *r, const struct plx_refined *side, double interior)
 {
-    return r->inner_x1 - r->inner_x0 + 1 < LEAST_STRIPS * PLX_REFINE_STRIP ? interior : refined(r, side, interior);
+    return r->inner_x1 - r->inner_x0 + 1 < MIN_STRIPS * PLX_REFINE_STRIP ? interior : refined(r, side, interior);
 }
 
 /* Row where GROUND is Z away in column U; that is where an obstacle that stands there touches it. */
@@ -116,7 +116,7 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
     const double z = depth_at(geometry, interior), near = depth_at(geometry, near_disparity),
                  far = depth_at(geometry, far_disparity);
     const int columns = r->inner_x1 - r->inner_x0 + 1;
-    const double widened = params->records == PLX_RECORDS_STIXELS ? STIXEL_FATTENING_PX : FATTENING_PX;
+    const double widened = params->method == PLX_OBSTACLES_OF_STIXELS ? STIXEL_FATTENING_PX : FATTENING_PX;
     const double fattening = fmin(widened, columns / 4.0); /* of a narrow region half is left */
     const double u0 = r->inner_x0 - 0.5 + fattening - c->cx, u1 = r->inner_x1 + 0.5 - fattening - c->cx;
     const double z0 = depth_at(geometry, left), z1 = depth_at(geometry, right);
@@ -126,7 +126,7 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
     const int foot = last_row(r, geometry, ground, params, u, z), bottom = foot > r->y1 ? foot : r->y1;
     const double height = (foot - r->inner_y0 + 1) / c->fy * z;
     const double box = (double)(r->x1 - r->x0 + 1) * (bottom - r->y0 + 1);
-    if (columns / c->fx * z < LEAST_WIDTH_M || height < LEAST_HEIGHT_M)
+    if (columns / c->fx * z < MIN_WIDTH_M || height < MIN_HEIGHT_M)
         return false;
     double centre[3];
     plx_point_of_pixel(c, u, v, z, centre);
@@ -161,7 +161,7 @@ int plx_obstacles_measure(const struct plx_region *region, int count, const stru
     int kept = 0;
     for (int i = 0; i < count; i++)
         if (measure(&region[i], &geometry, ground, params, &ret_obstacle[kept]) &&
-            (!ground->valid || (double)ret_obstacle[kept].height_m >= params->min_height_m + LEAST_RISE_M))
+            (!ground->valid || (double)ret_obstacle[kept].height_m >= params->min_height_m + MIN_RISE_M))
             kept++;
     return kept;
 }
@@ -189,8 +189,8 @@ void plx_obstacles_outline(const struct plx_image *stixels, int min_disparity, i
     for (int x = 0; stixels && x < stixels->height; x++) {
         const struct plx_stixel *stixel = plx_row(stixels, x);
         for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
-            if (stixel[i].record <= PLX_MAX_OBSTACLES && labelled[stixel[i].record] && plx_stixel_blocks(&stixel[i]))
-                add_to_outline(&stixel[i], x, labelled[stixel[i].record]);
+            if (stixel[i].label <= PLX_MAX_OBSTACLES && labelled[stixel[i].label] && plx_stixel_blocks(&stixel[i]))
+                add_to_outline(&stixel[i], x, labelled[stixel[i].label]);
     }
 }
 

@@ -12,13 +12,13 @@
 #include "core/ground/ground.h"
 
 /* What an obstacle is made of. */
-enum plx_record_source {
-    PLX_RECORDS_REGIONS, /* connected regions of the mask */
-    PLX_RECORDS_STIXELS  /* linked stixels; needs columns */
+enum plx_obstacle_method {
+    PLX_OBSTACLES_OF_REGIONS, /* connected regions of the mask */
+    PLX_OBSTACLES_OF_STIXELS  /* linked stixels; needs columns */
 };
 
 struct plx_obstacle_params {
-    enum plx_record_source records;
+    enum plx_obstacle_method method;
     double range_min_m, range_max_m;
     double min_height_m, max_height_m; /* above ground */
     double min_drop_m;                 /* by so much the ground falls at a drop; 0: drops are not looked for */

@@ -6,14 +6,14 @@
 #include "core/geometry/stereo.h"
 #include "core/ground/stixels.h"
 
-#define LEAST_GAP 5   /* columns, 20 px */
-#define LEAST_DROP 10 /* columns, 40 px: of 25,000 frames of slopes one had a chance drop of 8 */
-#define LEAST_RISE 4  /* columns, 16 px */
-#define RISE_SLOPE 5  /* ground that rises by no more than a 5th of its way is a ramp: 11 degrees */
-#define RISE_CELLS 3  /* that show it */
-#define RISE_NOISE 5  /* standard deviations of a height */
-#define DROP_SLOPE 7  /* and ground that falls by no more than a 7th: 8 degrees */
-#define DROP_CELLS 1  /* of a low floor far ahead hardly more lie below a slope of 8 degrees */
+#define MIN_GAP 5    /* columns, 20 px */
+#define MIN_DROP 10  /* columns, 40 px: of 25,000 frames of slopes one had a chance drop of 8 */
+#define MIN_RISE 4   /* columns, 16 px */
+#define RISE_SLOPE 5 /* ground that rises by no more than a 5th of its way is a ramp: 11 degrees */
+#define RISE_CELLS 3 /* that show it */
+#define RISE_NOISE 5 /* standard deviations of a height */
+#define DROP_SLOPE 7 /* and ground that falls by no more than a 7th: 8 degrees */
+#define DROP_CELLS 1 /* of a low floor far ahead hardly more lie below a slope of 8 degrees */
 #define DROP_NOISE 3
 #define FARTHEST_MM 1000000
 
@@ -23,7 +23,7 @@ void plx_scan_close(struct plx_scan *scan, int count)
         end = begin;
         while (end < count && scan[end].free != PLX_SCAN_NOTHING_FREE)
             end++;
-        for (int x = begin; x < end && end - begin < LEAST_GAP; x++) {
+        for (int x = begin; x < end && end - begin < MIN_GAP; x++) {
             scan[x].free = PLX_SCAN_NOTHING_FREE;
             scan[x].known = 0; /* also no drop */
         }
@@ -46,7 +46,7 @@ void plx_scan_confirm_drops(struct plx_scan *scan, int count)
         for (int x = begin; x <= end && x < count; x++) {
             const uint16_t drop = scan[x].known >> PLX_SCAN_DROP_SHIFT;
             scan[x].known &= PLX_SCAN_KNOWN;
-            if (x == end || end - begin < LEAST_DROP)
+            if (x == end || end - begin < MIN_DROP)
                 continue;
             scan[x].free = drop > scan[x].free ? drop : scan[x].free;
             scan[x].known |= PLX_SCAN_DROP;
@@ -54,7 +54,7 @@ void plx_scan_confirm_drops(struct plx_scan *scan, int count)
     }
 }
 
-/* What is looked for in a column: ground that bends up (SIGN 1) or down (-1) by LEAST_MM, or NOISE standard deviations of a
+/* What is looked for in a column: ground that bends up (SIGN 1) or down (-1) by MIN_MM, or NOISE standard deviations of a
  * height, away from a ramp of 1 in SLOPE, in CELLS. */
 struct bend {
     int sign, slope, cells, noise, least_mm;
@@ -160,7 +160,7 @@ void plx_scan_end_at_rises(const struct plx_image *disparity, const struct plx_g
         end = begin;
         while (end < count && rise[end] > 0)
             end++;
-        for (int x = begin; x < end && end - begin >= LEAST_RISE; x++)
+        for (int x = begin; x < end && end - begin >= MIN_RISE; x++)
             if (rise[x] > scan[x].free) {
                 scan[x].free = rise[x];
                 scan[x].known =

@@ -11,7 +11,7 @@
 
 #define PLX_BLOCKS_UM 2000000 /* what is higher above the ground is in nobody's way */
 #define PLX_ROUGHNESS_MM 100  /* so much things rise above the least height and reach below PLX_BLOCKS_UM */
-#define PLX_PIECE_LEAST 4     /* cells that support a piece */
+#define PLX_PIECE_MIN 4       /* cells that support a piece */
 #define PLX_PIECE_DRIFT 8     /* a piece's states are within 1 / 8 and 1 of that of its lowest cell */
 #define PLX_FREE_GAP 12       /* cells: ground seen beyond a longer gap is not known to be free */
 #define PLX_SCAN_DROP_SHIFT 1 /* of its disparity in plx_scan.known, until it is confirmed */
@@ -214,7 +214,7 @@ PLX_BOTH bool plx_heights_hold(const struct plx_column *column, const struct plx
 /* True if enough cells SUPPORT a piece. */
 PLX_BOTH bool plx_piece_holds(const struct plx_piece *piece, int support)
 {
-    return support >= PLX_PIECE_LEAST && 3 * support >= piece->foot - piece->top + 1;
+    return support >= PLX_PIECE_MIN && 3 * support >= piece->foot - piece->top + 1;
 }
 
 /* Describes a piece that holds, with median disparity D and NEAR that of its nearest part; false if it is no stixel. */
@@ -236,7 +236,7 @@ PLX_BOTH bool plx_piece_describe(const struct plx_column *column, const struct p
     ret_stixel->top_mm = (int16_t)top_mm;
     ret_stixel->foot_mm = (int16_t)foot_mm;
     ret_stixel->support = (uint16_t)support;
-    ret_stixel->record = 0; /* later, by the stage records */
+    ret_stixel->label = 0; /* later, by the stage segments */
     return true;
 }
 

@@ -240,7 +240,7 @@ bool plx_disparity_error_estimate(const struct plx_motion_steps *steps, enum plx
     double move[2];
 
     select_steps(steps, part, &solution);
-    if (solution.count < (part == PLX_STEPS_ALL ? PLX_STEPS_LEAST : PLX_STEPS_LEAST / 2))
+    if (solution.count < (part == PLX_STEPS_ALL ? PLX_STEPS_MIN : PLX_STEPS_MIN / 2))
         return false;
     for (int i = 0; i < ITERATIONS; i++) {
         if (!iterate(&solution, gates[i], move))

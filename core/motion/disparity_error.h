@@ -16,11 +16,11 @@
 
 #define PLX_STEP_POINTS 160 /* of a step */
 #define PLX_STEPS 24        /* the newest ones count */
-#define PLX_STEPS_LEAST 12  /* fewer show nothing */
+#define PLX_STEPS_MIN 12    /* fewer show nothing */
 
 /* How well a frame shows an offset of disparities, plx_fit.offset_weight: a camera that stands makes 0.001, one that drives 100
  * to 500. */
-#define PLX_STEP_LEAST_WEIGHT 40.0 /* a key frame and a frame that show less make no step */
+#define PLX_STEP_MIN_WEIGHT 40.0   /* a key frame and a frame that show less make no step */
 #define PLX_STEP_FULL_WEIGHT 100.0 /* from here on nothing more is gained from the key frame */
 
 struct plx_disparity_error {

@@ -359,7 +359,7 @@ static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t
     plx_pose_invert(&ret_info->motion, &now_from_last);
     find_covariance(motion, fit, &now_from_last, ret_info->covariance);
     motion->last = *fit;
-    if (!motion->key_gave_step && !motion->key_is_bent && fit->offset_weight >= PLX_STEP_LEAST_WEIGHT) {
+    if (!motion->key_gave_step && !motion->key_is_bent && fit->offset_weight >= PLX_STEP_MIN_WEIGHT) {
         plx_motion_steps_add(&motion->steps, motion->point, motion->points, &motion->used, &fit->pose);
         motion->took_step = motion->key_gave_step = true;
     }

@@ -171,7 +171,7 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
     const double near = plx_plane_of_depth(c, params->match.min_disparity, params->obstacle.range_min_m);
     const double far = plx_plane_of_depth(c, params->match.min_disparity, params->obstacle.range_max_m);
 
-    if ((params->obstacles || params->columns) && (near < 0 || far > largest))
+    if ((params->obstacles || params->stixels) && (near < 0 || far > largest))
         return plx_fail(message, PLX_ERR_RANGE,
                         "obstacles between %g m (disparity %.1f px) and %g m (%.1f px) lie outside the searched %d to %d px; "
                         "change these distances, the number of disparities or the smallest disparity",
@@ -192,8 +192,8 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
         .focal_px = (int32_t)fmin(fmax(round(pipeline->calibration.fx), 1), PLX_COLUMNS_MAX_FOCAL),
         .ground_needed = params->ground,
     };
-    pipeline->records_params = (struct plx_records_params){
-        .depth_scale = (int64_t)fmin(fmax(round(plx_depth_scale_mm(c)), 1), (double)PLX_RECORDS_MAX_SCALE),
+    pipeline->segments_params = (struct plx_segments_params){
+        .depth_scale = (int64_t)fmin(fmax(round(plx_depth_scale_mm(c)), 1), (double)PLX_SEGMENTS_MAX_SCALE),
         .infinity = pipeline->columns_params.mask.infinity,
         .min_height_um = pipeline->columns_params.mask.min_height_um,
         .max_height_um = pipeline->columns_params.mask.max_height_um,

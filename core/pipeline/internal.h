@@ -11,7 +11,7 @@
 #include "core/ground/columns.h"
 #include "core/ground/history.h"
 #include "core/ground/obstacles.h"
-#include "core/ground/records.h"
+#include "core/ground/segments.h"
 #include "core/motion/motion.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/plan.h"
@@ -39,7 +39,7 @@ struct plx_results {
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_region regions[PLX_MAX_OBSTACLES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t region_count;
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground_prior prior;      /* written before the frame, for its stage ground */
-    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_predictions predictions; /* likewise, for its stage records */
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_predictions predictions; /* likewise, for its stage segments */
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_template_match match[PLX_ALIGNMENT_MATCHES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t masked[PLX_EYES];
 };
@@ -59,7 +59,7 @@ struct plx_pipeline {
     struct plx_ground_params ground_params;
     struct plx_motion *motion;                /* NULL: switched off */
     struct plx_columns_params columns_params; /* with those of the mask */
-    struct plx_records_params records_params;
+    struct plx_segments_params segments_params;
     float blind_within_m; /* as in struct plx_frame */
     struct plx_ground_history ground_history;
     struct plx_tracks *tracks;

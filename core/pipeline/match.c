@@ -24,8 +24,8 @@ void plx_match_default(struct plx_match *ret_match)
         .lr_max_diff = 1,
         .lr_round = true,
         .repeats = true,
-        .even = true,
-        .agree = true,
+        .local_mean = true,
+        .cross_validate = true,
     };
 }
 

@@ -42,8 +42,8 @@ struct plx_match {
 
     bool repeats; /* disparities are unknown where the texture of the left picture repeats along the rows */
 
-    bool even;  /* a local mean of what is nearly equal, of the strict and of the dense disparity */
-    bool agree; /* the strict disparity loses what differs from the dense one, and gains what they confirm */
+    bool local_mean;     /* a local mean of what is nearly equal, of the strict and of the dense disparity */
+    bool cross_validate; /* the strict disparity loses what differs from the dense one, and gains what they confirm */
 };
 
 /* A window of 8-pixel cells of one strip of as many rows repeats if it is much more like the pixels a shift away than like
@@ -55,10 +55,10 @@ struct plx_match {
 #define PLX_REPEAT_RATIO 5    /* the largest difference at smaller shifts is more than so many times this one */
 #define PLX_REPEAT_CONTRAST 3 /* grey levels a pixel, which the largest exceeds */
 
-/* Steps of even and agree, 1/16 px */
-#define PLX_EVEN_STEP 40
-#define PLX_AGREE_STEP 16
-#define PLX_AGREE_RAW_STEP 20
+/* Steps of local_mean and cross_validate, 1/16 px */
+#define PLX_LOCAL_MEAN_STEP 40
+#define PLX_CROSS_VALIDATE_STEP 16
+#define PLX_CROSS_VALIDATE_RAW_STEP 20
 
 /* The two presets; D = 128, 8 paths, minimum 0. */
 void plx_match_default(struct plx_match *ret_match);

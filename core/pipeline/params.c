@@ -20,7 +20,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
         .speckle = {.max_size = 0, .max_step = 16},
         .temporal = {.max_step = 0, .weight = 128},
         .ground = true,
-        .columns = true,
+        .stixels = true,
         .obstacles = true,
         .motion = PLX_MOTION_VISUAL,
         .correction = PLX_CORRECTION_ROWS,
@@ -30,7 +30,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
                      .min_height_m = 0.25,
                      .max_height_m = 3,
                      .min_drop_m = 0.1,
-                     .records = PLX_RECORDS_STIXELS,
+                     .method = PLX_OBSTACLES_OF_STIXELS,
                      .open_size = 3,
                      .close_size = 3,
                      .max_step = 8,
@@ -150,7 +150,7 @@ static void size_plane(enum shape shape, int width, int height, struct plx_plane
     const uint32_t columns = (uint32_t)plx_columns_of(width);
     const uint32_t size[][2] = {
         [PICTURE] = {(uint32_t)width, (uint32_t)height},
-        [HISTOGRAMS] = {PLX_HISTOGRAM_BINS, PLX_EYES * (1 + PLX_ZONES * PLX_ZONES)},
+        [HISTOGRAMS] = {PLX_HISTOGRAM_BINS, PLX_EYES * (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)},
         [ONE_ROW_OF_COLUMNS] = {columns, 1},
         [ONE_ROW_A_COLUMN] = {PLX_COLUMN_STIXELS, columns},
         [GRID] = {PLX_MAP_CELLS, PLX_MAP_CELLS},

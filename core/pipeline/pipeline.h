@@ -26,7 +26,7 @@ struct plx_pipeline_params {
     bool right; /* publish the rectified right image too (PLX_PLANE_RIGHT), for recording */
     struct plx_speckle speckle;
     struct plx_temporal temporal;
-    bool ground, columns, obstacles;
+    bool ground, stixels, obstacles;
     enum plx_motion_source motion;
     enum plx_correction_mode correction; /* of the calibration */
     int ground_tolerance;                /* 1/16 px */

@@ -27,7 +27,7 @@ struct plx_ground_prior;
 struct plx_label_params;
 struct plx_mask_params;
 struct plx_predictions;
-struct plx_records_params;
+struct plx_segments_params;
 struct plx_region;
 struct plx_region_input;
 
@@ -122,18 +122,18 @@ struct plx_stages_ops {
                const struct plx_image *left_grey, const struct plx_match *match, const struct plx_candidates *ret_candidates);
     int (*median)(struct plx_stages *self, const struct plx_image *src, enum plx_median kind,
                   const struct plx_image *dst); /* U16; 0xFFFF counts as large or is left out, as KIND says */
-    /* src -> dst, U8: a copy that is 0 where the texture repeats along the rows. No argument of check or agree is then known
-     * there: which period matches which says nothing. */
+    /* src -> dst, U8: a copy that is 0 where the texture repeats along the rows. No argument of check or cross_validate is then
+     * known there: which period matches which says nothing. */
     int (*repeats)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
     /* left-right check of median-filtered views; invalid where LEFT_GREY is 0 */
     int (*check)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
                  const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity);
     /* each valid pixel takes the mean of those around it that are valid and nearly equal; U16 */
-    int (*even)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
+    int (*local_mean)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
     /* strict and dense disparity -> strict: invalid where they differ; what was invalid takes DENSE where RAW, the candidates,
      * confirms it; invalid where LEFT_GREY is 0 */
-    int (*agree)(struct plx_stages *self, const struct plx_image *strict, const struct plx_image *dense,
-                 const struct plx_image *raw, const struct plx_image *left_grey, const struct plx_image *dst);
+    int (*cross_validate)(struct plx_stages *self, const struct plx_image *strict, const struct plx_image *dense,
+                          const struct plx_image *raw, const struct plx_image *left_grey, const struct plx_image *dst);
 
     /* each invalid run of a row takes the smaller of its valid ends; filled U8 = 1 there */
     int (*fill)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst,
@@ -153,15 +153,15 @@ struct plx_stages_ops {
                   const struct plx_ground_prior *prior, struct plx_ground *ret_ground);
     /* strict disparity and ground -> the scan, struct plx_scan as U64 [1][columns], and stixels, struct plx_stixel as U128
      * [columns][PLX_COLUMN_STIXELS] (core/ground/columns.h); RANGE also for more disparities than the limits say */
-    int (*columns)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+    int (*stixels)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                    const struct plx_columns_params *params, const struct plx_image *ret_scan,
                    const struct plx_image *ret_stixels);
-    /* obstacles made of stixels: DISPARITY, the dense one where there is one -> the records' numbers (core/ground/records.h) in
-     * labels U32, 0 = none, 1 = largest, and in each of STIXELS; *ret_count records, any number. PREDICTIONS, what tracks say
-     * of this frame, is data, as a prior of the ground */
-    int (*records)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
-                   const struct plx_records_params *params, const struct plx_predictions *predictions,
-                   const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count);
+    /* obstacles made of stixels: DISPARITY, the dense one where there is one -> the segments' numbers (core/ground/segments.h)
+     * in labels U32, 0 = none, 1 = largest, and in each of STIXELS; *ret_count segments, any number. PREDICTIONS, what tracks
+     * say of this frame, is data, as a prior of the ground */
+    int (*segments)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                    const struct plx_segments_params *params, const struct plx_predictions *predictions,
+                    const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count);
     /* in range, valid and above ground -> 255, else 0 */
     int (*mask)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                 const struct plx_mask_params *params, const struct plx_image *ret_mask);

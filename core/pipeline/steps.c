@@ -58,7 +58,7 @@ static bool filters_over_time(const struct plx_frame_kind *kind)
 
 static bool takes_means(const struct plx_frame_kind *kind)
 {
-    return kind->params->match.even;
+    return kind->params->match.local_mean;
 }
 
 static bool has_dense(const struct plx_frame_kind *kind)
@@ -68,7 +68,7 @@ static bool has_dense(const struct plx_frame_kind *kind)
 
 static bool compares_with_dense(const struct plx_frame_kind *kind)
 {
-    return kind->params->match.agree && has_dense(kind);
+    return kind->params->match.cross_validate && has_dense(kind);
 }
 
 static bool has_confidence(const struct plx_frame_kind *kind)
@@ -81,14 +81,14 @@ static bool has_ground(const struct plx_frame_kind *kind)
     return kind->params->ground;
 }
 
-static bool has_columns(const struct plx_frame_kind *kind)
+static bool has_stixels(const struct plx_frame_kind *kind)
 {
-    return kind->params->columns;
+    return kind->params->stixels;
 }
 
 static bool has_map(const struct plx_frame_kind *kind)
 {
-    return kind->params->columns && kind->params->map.enabled;
+    return kind->params->stixels && kind->params->map.enabled;
 }
 
 static bool has_obstacles(const struct plx_frame_kind *kind)
@@ -97,29 +97,29 @@ static bool has_obstacles(const struct plx_frame_kind *kind)
 }
 
 /* Obstacles made of stixels; else of connected regions. */
-static bool has_records(const struct plx_frame_kind *kind)
+static bool has_segments(const struct plx_frame_kind *kind)
 {
-    return has_obstacles(kind) && has_columns(kind) && kind->params->obstacle.records == PLX_RECORDS_STIXELS;
+    return has_obstacles(kind) && has_stixels(kind) && kind->params->obstacle.method == PLX_OBSTACLES_OF_STIXELS;
 }
 
 static bool has_regions(const struct plx_frame_kind *kind)
 {
-    return has_obstacles(kind) && !has_records(kind);
+    return has_obstacles(kind) && !has_segments(kind);
 }
 
-static bool has_dense_records(const struct plx_frame_kind *kind)
+static bool has_dense_segments(const struct plx_frame_kind *kind)
 {
-    return has_records(kind) && has_dense(kind);
+    return has_segments(kind) && has_dense(kind);
 }
 
-static bool has_strict_records(const struct plx_frame_kind *kind)
+static bool has_strict_segments(const struct plx_frame_kind *kind)
 {
-    return has_records(kind) && !has_dense(kind);
+    return has_segments(kind) && !has_dense(kind);
 }
 
 static bool measures_strict(const struct plx_frame_kind *kind)
 {
-    return has_obstacles(kind) && !has_dense_records(kind);
+    return has_obstacles(kind) && !has_dense_segments(kind);
 }
 
 static bool has_motion(const struct plx_frame_kind *kind)
@@ -281,10 +281,10 @@ static int temporal(const struct plx_step *step, void *argument)
                                   out(context, step, 0));
 }
 
-static int even(const struct plx_step *step, void *argument)
+static int local_mean(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
-    return context->ops->even(context->stages, in(context, step, 0), out(context, step, 0));
+    return context->ops->local_mean(context->stages, in(context, step, 0), out(context, step, 0));
 }
 
 static int fill(const struct plx_step *step, void *argument)
@@ -293,11 +293,11 @@ static int fill(const struct plx_step *step, void *argument)
     return context->ops->fill(context->stages, in(context, step, 0), out(context, step, 0), out(context, step, 1));
 }
 
-static int agree(const struct plx_step *step, void *argument)
+static int cross_validate(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
-    return context->ops->agree(context->stages, in(context, step, 0), in(context, step, 1), in(context, step, 2),
-                               in(context, step, 3), out(context, step, 0));
+    return context->ops->cross_validate(context->stages, in(context, step, 0), in(context, step, 1), in(context, step, 2),
+                                        in(context, step, 3), out(context, step, 0));
 }
 
 static int confidence(const struct plx_step *step, void *argument)
@@ -319,21 +319,21 @@ static int ground(const struct plx_step *step, void *argument)
                                 out(context, step, 0)->data);
 }
 
-static int columns(const struct plx_step *step, void *argument)
+static int stixels(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
-    return context->ops->columns(context->stages, in(context, step, 0), in(context, step, 1)->data,
+    return context->ops->stixels(context->stages, in(context, step, 0), in(context, step, 1)->data,
                                  &context->pipeline->columns_params, out(context, step, 0), out(context, step, 1));
 }
 
-static int records(const struct plx_step *step, void *argument)
+static int segments(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
     struct plx_pipeline *pipeline = context->pipeline;
 
-    return context->ops->records(context->stages, in(context, step, 0), in(context, step, 1)->data, &pipeline->records_params,
-                                 &pipeline->results->predictions, out(context, step, 0), out(context, step, 1),
-                                 &pipeline->results->region_count);
+    return context->ops->segments(context->stages, in(context, step, 0), in(context, step, 1)->data, &pipeline->segments_params,
+                                  &pipeline->results->predictions, out(context, step, 0), out(context, step, 1),
+                                  &pipeline->results->region_count);
 }
 
 static int mask(const struct plx_step *step, void *argument)
@@ -387,7 +387,7 @@ const struct plx_step_row plx_step_table[] = {
     /* name, stage, place, changes, function, what it reads, what it writes; when there is such a step; when it acts */
     {{"correction", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_correction, {0}, {0}}, is_rectified, NULL},
     {{"ground prior", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_ground_prior, {0}, {0}}, has_ground, NULL},
-    {{"predicted boxes", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_predict, {0}, {0}}, has_records, NULL},
+    {{"predicted boxes", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_predict, {0}, {0}}, has_segments, NULL},
 
     {{"convert", PLX_STAGE_CONVERT, PLX_STEP_BACKEND, true, convert,
       {0}, {I(GREY_LEFT), I(GREY_RIGHT)}}, always, NULL},
@@ -421,7 +421,7 @@ const struct plx_step_row plx_step_table[] = {
       {I(CHECKED)}, {I(DESPECKLED)}}, is_rectified, removes_speckles},
     {{"temporal", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, temporal,
       {I(DESPECKLED), I(HISTORY)}, {I(STABLE), I(HISTORY)}}, is_rectified, filters_over_time},
-    {{"even", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, even,
+    {{"local mean", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, local_mean,
       {I(STABLE)}, {I(MEAN)}}, is_rectified, takes_means},
     /* The dense disparity starts from the candidates again: a smaller median keeps details, which the fill then spreads. */
     {{"dense median", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, median_3x3,
@@ -432,23 +432,23 @@ const struct plx_step_row plx_step_table[] = {
       {I(DENSE_CHECKED)}, {I(DENSE_DESPECKLED)}}, has_dense, removes_speckles},
     {{"fill", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, fill,
       {I(DENSE_DESPECKLED)}, {I(DENSE_FILLED), PLX_IMAGE(FILLED)}}, has_dense, NULL},
-    {{"dense smooth", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, median_valid,
+    {{"smooth", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, median_valid,
       {I(DENSE_FILLED)}, {I(DENSE_SMOOTH)}}, has_dense, NULL},
-    {{"dense even", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, even,
+    {{"dense mean", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, local_mean,
       {I(DENSE_SMOOTH)}, {PLX_IMAGE(DENSE)}}, has_dense, takes_means},
-    {{"agree", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, agree,
+    {{"cross-validate", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, cross_validate,
       {I(MEAN), PLX_IMAGE(DENSE), I(CANDIDATES_RAW), I(KNOWN)}, {PLX_IMAGE(DISPARITY)}}, is_rectified, compares_with_dense},
     {{"confidence", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, confidence,
       {I(CANDIDATES_RAW), I(CANDIDATES_S1), I(CANDIDATES_S2), I(CHECKED)}, {PLX_IMAGE(CONFIDENCE)}}, has_confidence, NULL},
 
     {{"ground", PLX_STAGE_GROUND, PLX_STEP_BACKEND, false, ground,
       {I(STABLE)}, {I(GROUND)}}, has_ground, NULL},
-    {{"columns", PLX_STAGE_COLUMNS, PLX_STEP_BACKEND, false, columns,
-      {I(STABLE), I(GROUND)}, {PLX_IMAGE(SCAN), PLX_IMAGE(STIXELS)}}, has_columns, NULL},
-    {{"records", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, records,
-      {PLX_IMAGE(DENSE), I(GROUND), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(STIXELS), I(REGIONS)}}, has_dense_records, NULL},
-    {{"records", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, records,
-      {I(STABLE), I(GROUND), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(STIXELS), I(REGIONS)}}, has_strict_records, NULL},
+    {{"stixels", PLX_STAGE_STIXELS, PLX_STEP_BACKEND, false, stixels,
+      {I(STABLE), I(GROUND)}, {PLX_IMAGE(SCAN), PLX_IMAGE(STIXELS)}}, has_stixels, NULL},
+    {{"segments", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, segments,
+      {PLX_IMAGE(DENSE), I(GROUND), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(STIXELS), I(REGIONS)}}, has_dense_segments, NULL},
+    {{"segments", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, segments,
+      {I(STABLE), I(GROUND), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(STIXELS), I(REGIONS)}}, has_strict_segments, NULL},
     {{"mask", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, mask,
       {I(STABLE), I(GROUND)}, {I(MASK)}}, has_regions, NULL},
     {{"open mask", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, open_mask,
@@ -458,7 +458,7 @@ const struct plx_step_row plx_step_table[] = {
     {{"label", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, label,
       {I(CLOSED), I(STABLE)}, {I(REGIONS)}}, has_regions, NULL},
     {{"regions", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, regions,
-      {I(REGIONS), PLX_IMAGE(DENSE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, has_dense_records, NULL},
+      {I(REGIONS), PLX_IMAGE(DENSE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, has_dense_segments, NULL},
     {{"regions", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, regions,
       {I(REGIONS), I(STABLE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, measures_strict, NULL},
 
@@ -472,7 +472,7 @@ const struct plx_step_row plx_step_table[] = {
     {{"geometry", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_geometry,
       {I(GROUND)}, {0}}, is_rectified, NULL},
     {{"scan", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_scan,
-      {PLX_IMAGE(DISPARITY), I(GROUND)}, {PLX_IMAGE(SCAN)}}, has_columns, NULL},
+      {PLX_IMAGE(DISPARITY), I(GROUND)}, {PLX_IMAGE(SCAN)}}, has_stixels, NULL},
     {{"obstacles", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_obstacles,
       {PLX_IMAGE(STIXELS)}, {0}}, has_obstacles, NULL},
     {{"tracks", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_tracks, {0}, {0}}, has_obstacles, NULL},

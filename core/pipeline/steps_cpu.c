@@ -153,7 +153,7 @@ int plx_step_obstacles(const struct plx_step *step, void *argument)
     struct plx_frame *frame = context->frame;
     const uint32_t regions = pipeline->results->region_count;
     const int listed = regions < PLX_MAX_OBSTACLES ? (int)regions : PLX_MAX_OBSTACLES;
-    const bool of_stixels = params->records == PLX_RECORDS_STIXELS && in(context, step, 0)->data;
+    const bool of_stixels = params->method == PLX_OBSTACLES_OF_STIXELS && in(context, step, 0)->data;
 
     frame->region_count = regions;
     frame->obstacle_count = (uint32_t)plx_obstacles_measure(pipeline->results->regions, listed, &pipeline->calibration,
@@ -196,7 +196,7 @@ int plx_step_drift(const struct plx_step *step, void *argument)
     struct plx_pipeline *pipeline = context->pipeline;
     struct plx_learner *learner = pipeline->learner;
     struct plx_frame *frame = context->frame;
-    struct plx_row_match match[PLX_PLACES_MOST];
+    struct plx_row_match match[PLX_PLACES_MAX];
     uint32_t place = 0;
     const int places = plx_learner_places(learner, context->capture_ns, &place);
     const int found =
@@ -206,9 +206,9 @@ int plx_step_drift(const struct plx_step *step, void *argument)
     plx_skew_update(&pipeline->skew, &frame->motion, pipeline->skew_ns);
     int count = 0;
     for (int i = 0; i < found; i++)
-        if (plx_skew_rows(&pipeline->skew, &match[i], pipeline->calibration.fy) < PLX_SKEW_MOST_ROWS_PX)
+        if (plx_skew_rows(&pipeline->skew, &match[i], pipeline->calibration.fy) < PLX_SKEW_MAX_ROWS_PX)
             match[count++] = match[i];
-    if (pipeline->motion && plx_skew_columns(&pipeline->skew, pipeline->calibration.fx) > PLX_SKEW_MOST_COLUMNS_PX)
+    if (pipeline->motion && plx_skew_columns(&pipeline->skew, pipeline->calibration.fx) > PLX_SKEW_MAX_COLUMNS_PX)
         plx_motion_distrust_disparities(pipeline->motion);
     plx_learner_add(learner, match, count, pipeline->motion ? plx_motion_steps(pipeline->motion) : NULL);
     frame->drift = *plx_learner_drift(learner);

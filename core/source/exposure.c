@@ -17,7 +17,7 @@
 #include "core/base/text.h"
 #include "core/source/source.h"
 
-#define ZONES (PLX_ZONES * PLX_ZONES)
+#define ZONES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
 #define EYE_ROWS (1 + ZONES) /* of the histogram plane: whole image, then zones */
 #define WHITE 255.0
 #define HIGHLIGHT 250            /* levels from here on count as blown out */
@@ -75,10 +75,10 @@ static uint64_t merge(const struct plx_exposure_params *params, const struct plx
     uint64_t total = 0;
     bool weighted = false;
     for (int zone = 0; zone < ZONES; zone++)
-        weighted = weighted || params->zone_weight[zone] > 0;
+        weighted = weighted || params->tile_weight[zone] > 0;
     memset(ret_merged, 0, PLX_HISTOGRAM_BINS * sizeof ret_merged[0]);
     for (int i = 0; i < PLX_EYES * ZONES; i++) {
-        const uint64_t weight = weighted ? params->zone_weight[i % ZONES] : 1;
+        const uint64_t weight = weighted ? params->tile_weight[i % ZONES] : 1;
         const uint32_t *bins = plx_row(histogram, i / ZONES * EYE_ROWS + 1 + i % ZONES);
         for (int level = 0; level < PLX_HISTOGRAM_BINS; level++) {
             ret_merged[level] += weight * bins[level];

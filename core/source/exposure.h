@@ -22,7 +22,7 @@ struct plx_exposure_params {
     uint32_t max_exposure_us; /* motion-blur cap */
     double max_gain;
     int flicker_hz; /* 0, 50 or 60: shutter times are whole flicker periods (1/100 s, 1/120 s) where long enough */
-    uint8_t zone_weight[PLX_ZONES * PLX_ZONES]; /* row by row; all 0 = all alike */
+    uint8_t tile_weight[PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES]; /* row by row; all 0 = all alike */
 };
 
 struct plx_exposure; /* the controller's state; one thread at a time */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a track will be seen in the next frame, as an input of the stage records. Internal to core/tracks/tracks.c. */
+/* Where a track will be seen in the next frame, as an input of the stage segments. Internal to core/tracks/tracks.c. */
 #ifndef PLX_CORE_TRACKS_PREDICTION_H
 #define PLX_CORE_TRACKS_PREDICTION_H
 

@@ -19,7 +19,7 @@
 #define PRIOR_WEIGHT 3.0        /* of that, beside what the innovations say: as one measurement */
 #define FORGET 0.9              /* of earlier innovations */
 #define STANDING_ODDS 9.0       /* to one, before its velocity is measured: most things stand */
-#define LEAST_PROBABILITY 0.01  /* of moving: it may have begun just now */
+#define MIN_PROBABILITY 0.01    /* of moving: it may have begun just now */
 #define MOVING_PROBABILITY 0.95 /* it moves if it is that sure, */
 #define MOVING_MPS 0.3          /* that fast, */
 #define MOVING_FRAMES 2         /* in so many frames in a row; */
@@ -138,7 +138,7 @@ static double moving_probability(const struct plx_track *track, const struct plx
 {
     const double standing =
         plx_track_displacement_standing(&track->displacement, &track->state, first_speed(track, camera), STANDING_ODDS);
-    return fmax(LEAST_PROBABILITY, 1 - standing);
+    return fmax(MIN_PROBABILITY, 1 - standing);
 }
 
 static void judge_moving(struct plx_track *track, const struct plx_track_camera *camera)

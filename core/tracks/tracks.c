@@ -19,8 +19,8 @@
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
 #define GATE_SIGMAS 5.0
-#define LEAST_GATE_M 0.3           /* nearer ones match however sure the prediction is, */
-#define LEAST_OVERLAP 0.4          /* and so do those whose boxes share that much */
+#define MIN_GATE_M 0.3             /* nearer ones match however sure the prediction is, */
+#define MIN_OVERLAP 0.4            /* and so do those whose boxes share that much */
 #define YOUNG_OVERLAP 0.3          /* a young track that was missed goes on only in a box that shares that much */
 #define OVERLAP_COST 60            /* of boxes that share nothing, as so many squared standard deviations */
 #define OTHER_COST 20              /* of a thing that was not called moving and moves, or the reverse */
@@ -110,7 +110,7 @@ static float cost_at(const struct plx_tracks *tracks, const struct plx_track *pr
     const double overlap = plx_track_overlap(predicted, calibration, obstacle, cover);
     if (is_young(tracks, predicted) && predicted->missed > 0 && overlap < YOUNG_OVERLAP)
         return NO_MATCH; /* nothing else says that noise at one place and noise near it are one thing */
-    if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > LEAST_GATE_M && overlap < LEAST_OVERLAP)
+    if (sigmas > GATE_SIGMAS * GATE_SIGMAS && gap > MIN_GATE_M && overlap < MIN_OVERLAP)
         return NO_MATCH;
     return (float)(sigmas + OVERLAP_COST * (1 - overlap) + PART_COST * plx_track_unknown_sides(predicted));
 }

@@ -317,7 +317,7 @@ static void look(struct plx_local_map *map, const struct plx_frame *frame, const
     for (int x = 0; x < stixels->height; x++) {
         const struct plx_stixel *stixel = plx_row(stixels, x);
         for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
-            look_at_stixel(map, &view, &stixel[i], x, stixel[i].record <= PLX_MAX_OBSTACLES && moves[stixel[i].record]);
+            look_at_stixel(map, &view, &stixel[i], x, stixel[i].label <= PLX_MAX_OBSTACLES && moves[stixel[i].label]);
     }
 }
 

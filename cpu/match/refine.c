@@ -72,59 +72,59 @@ int plx_cpu_median(struct plx_stages *self, const struct plx_image *src, enum pl
 }
 
 /* Even: the mean of the valid values in a window that differ little from the pixel's own. */
-#define EVEN_ROWS (2 * PLX_EVEN_REACH + 1)
+#define EVEN_ROWS (2 * PLX_LOCAL_MEAN_REACH + 1)
 
-struct even_job {
+struct local_mean_job {
     const struct plx_kernels *kernels;
     const struct plx_image *src, *dst;
 };
 
-static void even_band(void *argument, int first, int last)
+static void local_mean_band(void *argument, int first, int last)
 {
-    const struct even_job *job = argument;
+    const struct local_mean_job *job = argument;
     const int width = job->src->width;
     uint16_t lines[EVEN_ROWS][PLX_PADDED(PLX_MAX_SIDE)];
     const uint16_t *rows[EVEN_ROWS];
 
-    for (int y = first - PLX_EVEN_REACH; y < last + PLX_EVEN_REACH; y++) {
+    for (int y = first - PLX_LOCAL_MEAN_REACH; y < last + PLX_LOCAL_MEAN_REACH; y++) {
         uint16_t *line = lines[(y + EVEN_ROWS) % EVEN_ROWS];
         padded_row(job->src, y, line);
         for (int i = 0; i < width + 2 * PLX_PAD; i++)
-            line[i] = line[i] < PLX_EVEN_BEYOND ? line[i] : PLX_EVEN_BEYOND;
+            line[i] = line[i] < PLX_LOCAL_MEAN_BEYOND ? line[i] : PLX_LOCAL_MEAN_BEYOND;
         memmove(rows, rows + 1, sizeof rows - sizeof rows[0]);
         rows[EVEN_ROWS - 1] = line + PLX_PAD;
-        if (y - PLX_EVEN_REACH >= first)
-            job->kernels->even(rows + PLX_EVEN_REACH, width, plx_row(job->dst, y - PLX_EVEN_REACH));
+        if (y - PLX_LOCAL_MEAN_REACH >= first)
+            job->kernels->local_mean(rows + PLX_LOCAL_MEAN_REACH, width, plx_row(job->dst, y - PLX_LOCAL_MEAN_REACH));
     }
 }
 
-int plx_cpu_even(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst)
+int plx_cpu_local_mean(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst)
 {
     struct plx_cpu *cpu = plx_cpu(self);
     const int result = PLX_CPU_CHECK_IMAGES(cpu, {src, PLX_U16}, {dst, PLX_U16});
     if (result < 0)
         return result;
 
-    struct even_job job = {cpu->kernels, src, dst};
-    plx_pool_run_bands(cpu->pool, src->height, even_band, &job);
+    struct local_mean_job job = {cpu->kernels, src, dst};
+    plx_pool_run_bands(cpu->pool, src->height, local_mean_band, &job);
     return 0;
 }
 
 /* Agree: strict and dense disparity confirm each other. */
-struct agree_job {
+struct cross_validate_job {
     const struct plx_kernels *kernels;
     const struct plx_image *strict, *dense, *raw, *grey, *dst;
 };
 
-static void agree_row(void *argument, int y)
+static void cross_validate_row(void *argument, int y)
 {
-    const struct agree_job *job = argument;
-    job->kernels->agree(plx_row(job->strict, y), plx_row(job->dense, y), plx_row(job->raw, y), plx_row(job->grey, y),
-                        job->dst->width, plx_row(job->dst, y));
+    const struct cross_validate_job *job = argument;
+    job->kernels->cross_validate(plx_row(job->strict, y), plx_row(job->dense, y), plx_row(job->raw, y), plx_row(job->grey, y),
+                                 job->dst->width, plx_row(job->dst, y));
 }
 
-int plx_cpu_agree(struct plx_stages *self, const struct plx_image *strict, const struct plx_image *dense,
-                  const struct plx_image *raw, const struct plx_image *left_grey, const struct plx_image *dst)
+int plx_cpu_cross_validate(struct plx_stages *self, const struct plx_image *strict, const struct plx_image *dense,
+                           const struct plx_image *raw, const struct plx_image *left_grey, const struct plx_image *dst)
 {
     struct plx_cpu *cpu = plx_cpu(self);
     const int result =
@@ -132,8 +132,8 @@ int plx_cpu_agree(struct plx_stages *self, const struct plx_image *strict, const
     if (result < 0)
         return result;
 
-    struct agree_job job = {cpu->kernels, strict, dense, raw, left_grey, dst};
-    plx_pool_run_rows(cpu->pool, strict->height, agree_row, &job);
+    struct cross_validate_job job = {cpu->kernels, strict, dense, raw, left_grey, dst};
+    plx_pool_run_rows(cpu->pool, strict->height, cross_validate_row, &job);
     return 0;
 }
 

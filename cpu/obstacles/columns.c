@@ -165,7 +165,7 @@ static void publish_columns(void *argument, int index)
         publish(job, &job->scratch->worker[index], x);
 }
 
-int plx_cpu_columns(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+int plx_cpu_stixels(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                     const struct plx_columns_params *params, const struct plx_image *ret_scan,
                     const struct plx_image *ret_stixels)
 {

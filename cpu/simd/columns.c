@@ -84,7 +84,7 @@ static void ground_costs(const struct plx_path *path)
     }
     for (int y = 0; y < path->rows; y++) {
         uint8_t *cost = path->ground_cost + (size_t)y * PLX_PATH_PADDING;
-        if (!path->valid || path->ground[y] < PLX_GROUND_LEAST)
+        if (!path->valid || path->ground[y] < PLX_GROUND_MIN)
             memset(cost, PLX_PATH_IMPOSSIBLE, PLX_PATH_GROUNDS);
         else if (path->value[y] == PLX_CELL_UNKNOWN)
             memset(cost, 0, PLX_PATH_GROUNDS);

@@ -23,8 +23,9 @@ struct plx_census_sample {
 #define PLX_PAD 4
 #define PLX_PADDED(width) ((size_t)(width) + 2 * PLX_PAD + 64)
 
-#define PLX_EVEN_REACH 3
-#define PLX_EVEN_BEYOND 0x8000u /* differs by more than PLX_EVEN_STEP from every disparity, also where 16 bits overflow */
+#define PLX_LOCAL_MEAN_REACH 3
+#define PLX_LOCAL_MEAN_BEYOND                                                                                                  \
+    0x8000u /* differs by more than PLX_LOCAL_MEAN_STEP from every disparity, also where 16 bits overflow */
 
 #define PLX_BLOCK 32 /* columns that go through cost, aggregate and argmin together, in the first-level cache */
 #define PLX_MAX_PLANES 8
@@ -134,13 +135,13 @@ struct plx_kernels {
     /* medians of WIDTH pixels; ROWS[-1..1] or ROWS[-2..2] are padded */
     void (*median_3x3)(const uint16_t *const *rows, int width, uint16_t *ret_row);
     void (*median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row);
-    /* local means of WIDTH pixels; ROWS[-3..3] are padded, PLX_EVEN_BEYOND where invalid, but not so RET_ROW */
-    void (*even)(const uint16_t *const *rows, int width, uint16_t *ret_row);
+    /* local means of WIDTH pixels; ROWS[-3..3] are padded, PLX_LOCAL_MEAN_BEYOND where invalid, but not so RET_ROW */
+    void (*local_mean)(const uint16_t *const *rows, int width, uint16_t *ret_row);
     /* left-right check, without the outermost frame; RET_ROW is not RIGHT */
     void (*check)(const struct plx_match *match, const uint16_t *left, const uint16_t *right, const uint8_t *grey, int width,
                   uint16_t *ret_row);
-    void (*agree)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
-                  uint16_t *ret_row);
+    void (*cross_validate)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
+                           uint16_t *ret_row);
     /* ROWS[-2..2] are padded rows of raw candidates, two apart; CHECKED, S1 (times S1_SCALE) and S2 are those of ROWS[0] */
     void (*confidence)(const uint8_t *const *rows, const uint16_t *checked, const uint16_t *s1, int s1_scale,
                        const uint16_t *s2, int width, uint8_t *ret_row);
@@ -175,9 +176,9 @@ PLX_DECLARE(argmin);
 PLX_DECLARE(disparities);
 PLX_DECLARE(median_3x3);
 PLX_DECLARE(median_valid_5x5);
-PLX_DECLARE(even);
+PLX_DECLARE(local_mean);
 PLX_DECLARE(check);
-PLX_DECLARE(agree);
+PLX_DECLARE(cross_validate);
 PLX_DECLARE(confidence);
 PLX_DECLARE(cells);
 PLX_DECLARE(path);

@@ -274,9 +274,9 @@ void PLX_KERNEL(median_valid_5x5)(const uint16_t *const *rows, int width, uint16
     }
 }
 
-#define EVEN_BEYOND (2 * PLX_EVEN_STEP + 1)
+#define EVEN_BEYOND (2 * PLX_LOCAL_MEAN_STEP + 1)
 
-/* The means of what was counted, rounded, less the pixel's own value, plus PLX_EVEN_STEP. The float quotient, correctly
+/* The means of what was counted, rounded, less the pixel's own value, plus PLX_LOCAL_MEAN_STEP. The float quotient, correctly
  * rounded, is cut down to the same integer as the exact one: it is below 81, and an exact one that is no integer is at least 1
  * / 98 away from the next. */
 INLINE u16v means(u16v n, u16v near)
@@ -291,28 +291,28 @@ INLINE u16v means(u16v n, u16v near)
 }
 
 /*
- * What counts is 0..80 below the pixel's own value plus PLX_EVEN_STEP. Counted and added up is how much that lies below
+ * What counts is 0..80 below the pixel's own value plus PLX_LOCAL_MEAN_STEP. Counted and added up is how much that lies below
  * EVEN_BEYOND, which is 0 for what does not count: no comparison. It is a byte, and three make less than 256. Sums of all are
  * words, those of odd bytes by themselves.
  */
-void PLX_KERNEL(even)(const uint16_t *const *rows, int width, uint16_t *ret_row)
+void PLX_KERNEL(local_mean)(const uint16_t *const *rows, int width, uint16_t *ret_row)
 {
     for (int x = 0; x < width; x += LANES8) {
         const u16v own = load16(rows[0] + x), own_next = load16(rows[0] + x + LANES16);
         u8v n = all8(0);
         u16v all = all16(0), odd = all16(0);
 
-        for (int dy = -PLX_EVEN_REACH; dy <= PLX_EVEN_REACH; dy++) {
+        for (int dy = -PLX_LOCAL_MEAN_REACH; dy <= PLX_LOCAL_MEAN_REACH; dy++) {
             const uint16_t *row = rows[dy] + x;
             u8v sum = all8(0);
             UNROLL
-            for (int dx = -PLX_EVEN_REACH; dx <= PLX_EVEN_REACH; dx++) {
-                const u8v below =
-                    narrow(own + PLX_EVEN_STEP - load16(row + dx), own_next + PLX_EVEN_STEP - load16(row + LANES16 + dx));
+            for (int dx = -PLX_LOCAL_MEAN_REACH; dx <= PLX_LOCAL_MEAN_REACH; dx++) {
+                const u8v below = narrow(own + PLX_LOCAL_MEAN_STEP - load16(row + dx),
+                                         own_next + PLX_LOCAL_MEAN_STEP - load16(row + LANES16 + dx));
                 const u8v near = subs8(all8(EVEN_BEYOND), below);
                 n += min8(near, all8(1));
                 sum += near;
-                if (dx == -1 || dx == 2 || dx == PLX_EVEN_REACH) {
+                if (dx == -1 || dx == 2 || dx == PLX_LOCAL_MEAN_REACH) {
                     all += (u16v)sum;
                     odd += (u16v)sum >> 8;
                     sum = all8(0);
@@ -322,9 +322,10 @@ void PLX_KERNEL(even)(const uint16_t *const *rows, int width, uint16_t *ret_row)
         u16v mean, mean_next;
         const u16v n_odd = (u16v)n >> 8;
         spread((u8v)(means((u16v)n - (n_odd << 8), all - (odd << 8)) | means(n_odd, odd) << 8), &mean, &mean_next);
-        put(ret_row, x, width, (own - PLX_EVEN_STEP + mean) | (u16v)(own == PLX_EVEN_BEYOND));
+        put(ret_row, x, width, (own - PLX_LOCAL_MEAN_STEP + mean) | (u16v)(own == PLX_LOCAL_MEAN_BEYOND));
         if (x + LANES16 < width)
-            put(ret_row, x + LANES16, width, (own_next - PLX_EVEN_STEP + mean_next) | (u16v)(own_next == PLX_EVEN_BEYOND));
+            put(ret_row, x + LANES16, width,
+                (own_next - PLX_LOCAL_MEAN_STEP + mean_next) | (u16v)(own_next == PLX_LOCAL_MEAN_BEYOND));
     }
 }
 
@@ -356,16 +357,16 @@ void PLX_KERNEL(check)(const struct plx_match *match, const uint16_t *left, cons
     }
 }
 
-void PLX_KERNEL(agree)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey, int width,
-                       uint16_t *ret_row)
+void PLX_KERNEL(cross_validate)(const uint16_t *strict, const uint16_t *dense, const uint16_t *raw, const uint8_t *grey,
+                                int width, uint16_t *ret_row)
 {
     const u16v invalid = all16(PLX_DISPARITY_INVALID);
 
     for (int x = 0; x < width; x += LANES16) {
         const u16v s = get(strict, x, width), d = get(dense, x, width), candidate = get(raw, x, width) * PLX_DISPARITY_ONE;
         const u16v lost = (u16v)(s == invalid), value = (s & ~lost) | (d & lost);
-        const u16v same = (u16v)(distance16(s, d) <= PLX_AGREE_STEP),
-                   near = (u16v)(distance16(candidate, d) <= PLX_AGREE_RAW_STEP);
+        const u16v same = (u16v)(distance16(s, d) <= PLX_CROSS_VALIDATE_STEP),
+                   near = (u16v)(distance16(candidate, d) <= PLX_CROSS_VALIDATE_RAW_STEP);
         const u16v keep = ((same & ~lost) | (near & lost)) & (u16v)(d != invalid) & (u16v)(get_bytes(grey, x, width) != 0);
         put(ret_row, x, width, value | ~keep);
     }

@@ -9,7 +9,7 @@
 
 #define OLDEST_NS (500 * PLX_NS_PER_MS) /* a picture that is older at its arrival is implausible ... */
 #define OLDEST_PERIODS 8                /* ... unless it is younger than so many periods */
-#define MOST_WAITING 32                 /* pictures in a driver: VIDEO_MAX_FRAME */
+#define MAX_WAITING 32                  /* pictures in a driver: VIDEO_MAX_FRAME */
 #define MAX_IMPLAUSIBLE 3               /* implausible timestamps in a row until the offset is measured again */
 #define CREEP_SHIFT 10                  /* an estimated offset rises by 1/1024 of the difference to that of the arrival */
 
@@ -64,7 +64,7 @@ static bool is_plausible(struct plx_v4l2_clock *clock, int64_t capture_ns, int64
     }
     const int64_t since = minus(capture_ns, clock->recent_ns);
     return minus(arrival_ns, capture_ns) > 0 && (since > 0 || is_recent(clock, capture_ns, clock->recent_ns)) &&
-           clock->old++ < MOST_WAITING;
+           clock->old++ < MAX_WAITING;
 }
 
 static bool try_offset(struct plx_v4l2_clock *clock, const struct plx_v4l2_stamp *stamp, enum plx_clock kind, int64_t offset_ns)

@@ -6,7 +6,7 @@
 
 #include "formats/mcap/reader.h"
 
-#define MOST_BYTES (2 * (uint64_t)PLX_MCAP_MAX_BYTES) /* of chunks that overlap in time */
+#define MAX_BYTES (2 * (uint64_t)PLX_MCAP_MAX_BYTES) /* of chunks that overlap in time */
 
 /* A message of a loaded chunk. */
 struct entry {
@@ -65,9 +65,9 @@ static int find_slot(struct plx_mcap_reader *reader, uint64_t bytes, struct slot
         else
             found = slot;
     }
-    if (held + bytes > MOST_BYTES)
+    if (held + bytes > MAX_BYTES)
         return plx_fail(message, PLX_ERR_RANGE, "%s: more than %llu bytes of chunks overlap in time. Read it in file order",
-                        reader->path, (unsigned long long)MOST_BYTES);
+                        reader->path, (unsigned long long)MAX_BYTES);
     if (!found) {
         struct slot *slot = realloc(order->slot, (order->slots + 1) * sizeof *slot);
         if (!slot)

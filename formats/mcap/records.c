@@ -6,7 +6,7 @@
 
 #include "formats/mcap/reader.h"
 
-#define MOST_BYTES (64u << 20) /* of all schemas and channels: a small file could claim any number, compressed */
+#define MAX_BYTES (64u << 20) /* of all schemas and channels: a small file could claim any number, compressed */
 
 /* A schema or channel with its texts behind it, and the content of its record, by which a second one is compared. */
 struct mcap_definition {
@@ -53,9 +53,9 @@ static int new_definition(struct plx_mcap_reader *reader, uint64_t at, const str
 {
     const size_t bytes = plx_mcap_left(content), all = sizeof **ret_definition + bytes + text_bytes + 2;
 
-    if (all > MOST_BYTES - reader->definition_bytes)
+    if (all > MAX_BYTES - reader->definition_bytes)
         return plx_fail(message, PLX_ERR_RANGE, "%s: schemas and channels up to byte %llu have more than %u bytes",
-                        reader->path, (unsigned long long)at, MOST_BYTES);
+                        reader->path, (unsigned long long)at, MAX_BYTES);
     struct mcap_definition *definition = calloc(1, all);
     if (!definition)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory for schemas and channels", reader->path);

@@ -14,8 +14,8 @@
 #include "formats/mcap/writer.h"
 
 #define CHUNK_BYTES (1u << 20)
-#define LEVEL 1         /* of zstd: fast */
-#define MOST_IDS 65535u /* of schemas, and of channels */
+#define LEVEL 1        /* of zstd: fast */
+#define MAX_IDS 65535u /* of schemas, and of channels */
 #define RECORD_BYTES (PLX_MCAP_PREFIX_BYTES + PLX_MCAP_MESSAGE_BYTES)
 #define GROUPS 5 /* of the summary */
 #define DATA_END_BYTES (PLX_MCAP_PREFIX_BYTES + 4)
@@ -222,8 +222,8 @@ int plx_mcap_add_schema(struct plx_mcap_writer *writer, const char *name, const 
 
     if (result < 0)
         return result;
-    if (writer->schemas == MOST_IDS)
-        return plx_fail(message, PLX_ERR_RANGE, "%s: a file has at most %u schemas", writer->name, MOST_IDS);
+    if (writer->schemas == MAX_IDS)
+        return plx_fail(message, PLX_ERR_RANGE, "%s: a file has at most %u schemas", writer->name, MAX_IDS);
     plx_mcap_put_prefix(out, PLX_MCAP_SCHEMA, length);
     plx_mcap_put_number(out, writer->schemas + 1, 2);
     plx_mcap_put_part(out, name, strlen(name));
@@ -260,8 +260,8 @@ int plx_mcap_add_channel(struct plx_mcap_writer *writer, uint16_t schema, const 
         return result;
     if (schema > writer->schemas)
         return plx_fail(message, PLX_ERR_ARG, "%s: %s: there is no schema %u", writer->name, topic, schema);
-    if (writer->channels == MOST_IDS)
-        return plx_fail(message, PLX_ERR_RANGE, "%s: a file has at most %u channels", writer->name, MOST_IDS);
+    if (writer->channels == MAX_IDS)
+        return plx_fail(message, PLX_ERR_RANGE, "%s: a file has at most %u channels", writer->name, MAX_IDS);
     if (grow_channels(writer) < 0)
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory for %s", writer->name, topic);
     plx_mcap_put_prefix(out, PLX_MCAP_CHANNEL, length);

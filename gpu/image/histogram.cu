@@ -5,7 +5,7 @@
 #define LEVELS PLX_GPU_LEVELS
 #define THREADS 512
 #define PER_SM 2 /* blocks that a multiprocessor is meant to hold */
-#define ZONES (PLX_ZONES * PLX_ZONES)
+#define ZONES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
 #define COPIES 32 /* of a block's counters: each lane has its own copy in its own bank, so no picture is slow */
 #define FOURS (LEVELS * COPIES / 4 / THREADS) /* vectors of four counters that a thread clears and adds up */
 #define SHIFT 7                               /* from a level to the byte offset of its counters: log2(4 * COPIES) */
@@ -21,10 +21,10 @@ struct histogram_args {
     struct plx_gpu_accumulators *totals;
 };
 
-/* First row or column of zone INDEX: pixel i of COUNT lies in zone i * PLX_ZONES / count. */
+/* First row or column of zone INDEX: pixel i of COUNT lies in zone i * PLX_HISTOGRAM_TILES / count. */
 static __device__ __forceinline__ int zone_start(int index, int count)
 {
-    return (count * index + PLX_ZONES - 1) / PLX_ZONES;
+    return (count * index + PLX_HISTOGRAM_TILES - 1) / PLX_HISTOGRAM_TILES;
 }
 
 typedef plx_vector<uint32_t, VECTOR / 4> pixels;
@@ -149,7 +149,7 @@ static __device__ __forceinline__ void add_to_bins(const histogram_args &a, int 
 static __global__ void __launch_bounds__(THREADS, PER_SM) histogram_kernel(histogram_args a)
 {
     __shared__ __align__(16) uint32_t counter[LEVELS * COPIES];
-    const int zone = blockIdx.x, zone_x = zone % PLX_ZONES, zone_y = zone / PLX_ZONES;
+    const int zone = blockIdx.x, zone_x = zone % PLX_HISTOGRAM_TILES, zone_y = zone / PLX_HISTOGRAM_TILES;
     const int x0 = zone_start(zone_x, a.grey.width), x1 = zone_start(zone_x + 1, a.grey.width);
     const int y0 = zone_start(zone_y, a.grey.height) + blockIdx.y * a.rows;
     const int y1 = min(y0 + a.rows, zone_start(zone_y + 1, a.grey.height));
@@ -196,10 +196,11 @@ int plx_gpu_histogram(struct plx_stages *self, const struct plx_image *grey, int
     if (!plx_gpu_holds(gpu, grey))
         return PLX_ERR_RANGE;
 
-    const int zone_width = plx_div_ceil(grey->width, PLX_ZONES), zone_height = plx_div_ceil(grey->height, PLX_ZONES);
+    const int zone_width = plx_div_ceil(grey->width, PLX_HISTOGRAM_TILES),
+              zone_height = plx_div_ceil(grey->height, PLX_HISTOGRAM_TILES);
     const int wanted = zone_width * zone_height / MIN_PIXELS, resident = gpu->multiprocessors * PER_SM / ZONES;
     const int fewer = wanted < resident ? wanted : resident, slices = fewer < 1 ? 1 : fewer;
-    const bool aligned = plx_rows_aligned(grey, VECTOR) && grey->width % (PLX_ZONES * VECTOR) == 0;
+    const bool aligned = plx_rows_aligned(grey, VECTOR) && grey->width % (PLX_HISTOGRAM_TILES * VECTOR) == 0;
     const int pieces = (int)plx_div_ceil(zone_width, VECTOR) + !aligned;
     const struct histogram_args args = {plx_view_of<const uint8_t>(grey),
                                         plx_view_of<uint32_t>(ret_bins),

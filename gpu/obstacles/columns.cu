@@ -11,7 +11,7 @@
 
 #define CELLS_X 32
 #define CELLS_Y 4
-#define MOST_WARPS 4
+#define MAX_WARPS 4
 #define CELL_BYTES (4 + PLX_GROUND_PITCH) /* of shared memory for each cell: value, state, costs of ground */
 
 struct columns_args {
@@ -79,7 +79,7 @@ static __device__ __forceinline__ void load_cells(const columns_args &a, const s
 
 /* Grid: a warp a column, up to 4 in a block; D = 32 N. Reads 2 bytes a cell, writes and reads 64 (N = 8: 128) for tracing back,
  * and writes 136 a column. */
-template <int N> static __global__ void __launch_bounds__(32 * MOST_WARPS) columns_kernel(columns_args a)
+template <int N> static __global__ void __launch_bounds__(32 * MAX_WARPS) columns_kernel(columns_args a)
 {
     extern __shared__ uint8_t cells[]; /* costs of ground, values, states, each [warps][rows] */
     __shared__ plx_thing_table<N> table;
@@ -134,7 +134,7 @@ void plx_gpu_columns_destroy(struct plx_gpu *gpu)
     gpu->columns.words = NULL;
 }
 
-int plx_gpu_columns(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+int plx_gpu_stixels(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                     const struct plx_columns_params *params, const struct plx_image *ret_scan,
                     const struct plx_image *ret_stixels)
 {
@@ -157,7 +157,7 @@ int plx_gpu_columns(struct plx_stages *self, const struct plx_image *disparity, 
                                .columns = plx_columns_of(disparity->width),
                                .rows = plx_cell_rows_of(disparity->height)};
     const size_t bytes = (size_t)args.rows * CELL_BYTES; /* of a warp */
-    int warps = MOST_WARPS;
+    int warps = MAX_WARPS;
     while (warps > 1 && bytes * warps + sizeof(plx_thing_table<8>) > (size_t)gpu->shared_bytes_block) /* a tall picture */
         warps /= 2;
     const dim3 block(CELLS_X, CELLS_Y);

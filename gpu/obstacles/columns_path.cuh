@@ -15,7 +15,7 @@
 
 #include "core/ground/columns.h"
 
-enum { PLX_PATH_STAY, PLX_PATH_LOWER, PLX_PATH_UPPER, PLX_PATH_FROM_LEAST }; /* the predecessor, in the order of ties */
+enum { PLX_PATH_STAY, PLX_PATH_LOWER, PLX_PATH_UPPER, PLX_PATH_FROM_MIN }; /* the predecessor, in the order of ties */
 #define PLX_PATH_SUM(cost, from) (4 * (cost) + (from))
 #define PLX_PATH_NEVER 0x4000 /* a cost that no predecessor has */
 
@@ -68,7 +68,7 @@ template <int N> static __device__ __forceinline__ void plx_follow_path(const pl
     const bool first = lane == 0, last = lane == 31, on_ground = lane < PLX_PATH_GROUNDS;
     const uint32_t lower = plx_broadcast2(PLX_PATH_SUM(PLX_PATH_THING_STEP, PLX_PATH_LOWER)),
                    upper = plx_broadcast2(PLX_PATH_SUM(PLX_PATH_THING_STEP, PLX_PATH_UPPER)),
-                   jump = plx_broadcast2(PLX_PATH_SUM(PLX_PATH_JUMP, PLX_PATH_FROM_LEAST)),
+                   jump = plx_broadcast2(PLX_PATH_SUM(PLX_PATH_JUMP, PLX_PATH_FROM_MIN)),
                    never = plx_broadcast2(PLX_PATH_NEVER);
     const uint8_t *ground_cost = path.ground_cost + lane % PLX_GROUND_PITCH;
     uint32_t p[words] = {}, ground = on_ground ? 0 : PLX_PATH_NEVER;
@@ -118,7 +118,7 @@ template <int N> static __device__ __forceinline__ int plx_place_before(uint32_t
     const int down = bit == 2 * N ? 32 : bit == 0 ? lane_down : 2, up = bit == 2 * N ? 32 : bit == 2 * (N - 1) ? lane_down : 2;
     const uint32_t from = __shfl_sync(PLX_ALL_LANES, word, place >> 5) >> bit & 3;
     const int near = from == PLX_PATH_STAY ? place : from == PLX_PATH_LOWER ? place - down : place + up;
-    return from == PLX_PATH_FROM_LEAST ? least : near;
+    return from == PLX_PATH_FROM_MIN ? least : near;
 }
 
 template <int N> static __device__ __forceinline__ int plx_state_of(int place)

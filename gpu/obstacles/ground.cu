@@ -13,7 +13,7 @@
 #define NEIGHBOURS 9
 #define WARPS NEIGHBOURS
 #define BLOCK (WARPS * 32)
-#define MOST_BLOCKS 256
+#define MAX_BLOCKS 256
 #define PIXELS 4     /* of a thread, at every 32nd column; their reads overlap */
 #define LINE_LANES 8 /* threads that share a candidate line, PLX_GROUND_ROWS / LINE_LANES rows each */
 #define SUMS (int)(sizeof(struct plx_ground_sums) / sizeof(int64_t))
@@ -296,7 +296,7 @@ int plx_gpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
         return PLX_ERR_RANGE;
     if (!params->enabled)
         return PLX_LAUNCH(gpu, no_ground_kernel, 1, 1, ret_ground);
-    return plx_launch_cooperative(gpu, 0, ground_kernel, MOST_BLOCKS, BLOCK, 0, args);
+    return plx_launch_cooperative(gpu, 0, ground_kernel, MAX_BLOCKS, BLOCK, 0, args);
 }
 
 /* --- mask: what is in range and stands above the ground ----------------------------------------------------------------- */

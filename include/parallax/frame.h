@@ -18,8 +18,8 @@ extern "C" {
 #define PLX_ABI_VERSION 7u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
-#define PLX_ZONES 8          /* histogram zones per axis */
-#define PLX_DISPARITY_ONE 16 /* disparity is unsigned 12.4 fixed point: 16 units are one pixel */
+#define PLX_HISTOGRAM_TILES 8 /* histogram zones per axis */
+#define PLX_DISPARITY_ONE 16  /* disparity is unsigned 12.4 fixed point: 16 units are one pixel */
 #define PLX_DISPARITY_INVALID 0xFFFFu
 #define PLX_COLUMN_WIDTH 4           /* pixels of a column of the scan and of stixels; the last one may be narrower */
 #define PLX_COLUMN_STIXELS 8         /* largest number of a column */
@@ -271,7 +271,7 @@ struct plx_stixel {
     uint16_t near_disparity; /* of its nearest part up to 2 m above the ground, robust against outliers */
     int16_t top_mm, foot_mm; /* heights of its ends above the ground plane; 0 without ground */
     uint16_t support;        /* cells of 4 x 2 pixels whose disparity agrees */
-    uint16_t record;         /* its obstacle's label, or 0; 0xFFFF: an unpublished region */
+    uint16_t label;          /* its obstacle's label, or 0; 0xFFFF: an unpublished region */
 };
 
 /* A cell of the map. */

@@ -121,7 +121,7 @@
     ROW(CHECK, "check")                                                                                                        \
     ROW(REFINE, "refine")                                                                                                      \
     ROW(GROUND, "ground")                                                                                                      \
-    ROW(COLUMNS, "columns")                                                                                                    \
+    ROW(STIXELS, "stixels")                                                                                                    \
     ROW(OBSTACLES, "obstacles")                                                                                                \
     ROW(MOTION, "motion")                                                                                                      \
     ROW(TRACKS, "tracks")                                                                                                      \

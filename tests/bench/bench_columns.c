@@ -47,7 +47,7 @@ static void measure(struct plx_stages *stages, const struct plx_image *disparity
 
     for (int i = 0; i < ROUNDS; i++) {
         const int64_t begun = plx_now_ns();
-        if (stages->ops->columns(stages, disparity, &ground, &params, &scan, &stixels) < 0)
+        if (stages->ops->stixels(stages, disparity, &ground, &params, &scan, &stixels) < 0)
             exit(1);
         const int64_t taken = plx_now_ns() - begun;
         best = taken < best ? taken : best;

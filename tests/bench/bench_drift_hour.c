@@ -52,7 +52,7 @@
 #define DEGREE 0.017453292519943295
 #define TURN 6.283185307179586
 #define CORNERS 120
-#define LEAST_CORNERS 24 /* this and what follows as in core/motion/motion.c */
+#define MIN_CORNERS 24 /* this and what follows as in core/motion/motion.c */
 #define KEEP_PERCENT 60
 #define LOST_FRAMES 2
 #define REACH_PREDICTED_PX 24.0
@@ -301,7 +301,7 @@ static struct plx_motion_info measure_motion(double time_s, double right_s)
         motion.last_from_key = fit.pose;
         motion.last_s = time_s;
         motion.failures = 0;
-        if (!motion.key_gave_step && !motion.key_is_bent && fit.offset_weight >= PLX_STEP_LEAST_WEIGHT) {
+        if (!motion.key_gave_step && !motion.key_is_bent && fit.offset_weight >= PLX_STEP_MIN_WEIGHT) {
             plx_motion_steps_add(&motion.steps, motion.point, motion.points, &none, &fit.pose);
             motion.took_step = motion.key_gave_step = true;
         }
@@ -309,7 +309,7 @@ static struct plx_motion_info measure_motion(double time_s, double right_s)
         motion.failures++;
     }
     const bool lost = motion.failures >= LOST_FRAMES;
-    if (corners < LEAST_CORNERS || lost ||
+    if (corners < MIN_CORNERS || lost ||
         (info.valid && ((int)info.inliers * 100 < corners * KEEP_PERCENT || fit.offset_weight >= PLX_STEP_FULL_WEIGHT)))
         take_key(time_s, right_s);
     if (lost)
@@ -350,7 +350,7 @@ static bool draw_match(const struct tally *tally, double time_s, double right_s,
     const struct plx_correction expected = {drift->pitch_rad, drift->roll_rad, drift->bend_rad, drift->scale, 0, 0};
     *ret = (struct plx_row_match){
         (float)x, (float)y, (float)rows, random_below(&seed, 2) == 0, (float)(FOCAL * BASELINE_M / disparity), 0};
-    return disparity >= 0.5 && fabs(rows - plx_correction_rows(&expected, FOCAL, x, y)) < 4; /* MOST_ROWS of matches.c */
+    return disparity >= 0.5 && fabs(rows - plx_correction_rows(&expected, FOCAL, x, y)) < 4; /* MAX_ROWS of matches.c */
 }
 
 static void note_changes(struct tally *tally, double time_s)
@@ -380,7 +380,7 @@ static void note_changes(struct tally *tally, double time_s)
 /* As measure_drift of core/pipeline/process.c. */
 static void learn(struct tally *tally, const struct plx_skew *skew, double time_s, double right_s)
 {
-    struct plx_row_match match[PLX_PLACES_MOST];
+    struct plx_row_match match[PLX_PLACES_MAX];
     const struct plx_remap *map;
     uint32_t place;
     int count = 0;
@@ -392,7 +392,7 @@ static void learn(struct tally *tally, const struct plx_skew *skew, double time_
         if (!draw_match(tally, time_s, right_s, &match[count]))
             continue;
         tally->found++;
-        count += !tally->bounded || plx_skew_rows(skew, &match[count], FOCAL) < PLX_SKEW_MOST_ROWS_PX;
+        count += !tally->bounded || plx_skew_rows(skew, &match[count], FOCAL) < PLX_SKEW_MAX_ROWS_PX;
     }
     tally->counted += count;
     plx_learner_add(tally->learner, match, count, &motion.steps);
@@ -441,7 +441,7 @@ static int run(const struct scene *scene, int seconds)
             draw_movement((int)(time_s / MINUTE_S));
         const struct plx_motion_info info = measure_motion(time_s, time_s + skew_s);
         plx_skew_update(&skew, &info, (int64_t)llround((skew_s + 2e-4 * random_normal(&seed)) * 1e9));
-        if (plx_skew_columns(&skew, FOCAL) > PLX_SKEW_MOST_COLUMNS_PX)
+        if (plx_skew_columns(&skew, FOCAL) > PLX_SKEW_MAX_COLUMNS_PX)
             distrust_disparities();
         for (int i = 0; i < LEARNERS; i++)
             learn(&tally[i], &skew, time_s, time_s + skew_s);

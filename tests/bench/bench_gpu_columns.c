@@ -45,7 +45,7 @@ static double measure(struct plx_stages *gpu, const struct plx_image *disparity,
         float batch_ms;
         must_cuda(cudaEventRecord(begin, stream));
         for (int k = 0; k < LAUNCHES; k++)
-            parity_must(gpu->ops->columns(gpu, disparity, ground, params, scan, stixels), &gpu->message);
+            parity_must(gpu->ops->stixels(gpu, disparity, ground, params, scan, stixels), &gpu->message);
         must_cuda(cudaEventRecord(end, stream));
         must_cuda(cudaEventSynchronize(end));
         must_cuda(cudaEventElapsedTime(&batch_ms, begin, end));

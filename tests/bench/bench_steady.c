@@ -18,10 +18,10 @@
 #define HEIGHT 480
 #define FRAMES 300
 /* What the list must have: objects of at least this height, between these distances, with so many pixels in view. */
-#define LEAST_HEIGHT_M 0.4
+#define MIN_HEIGHT_M 0.4
 #define NEAR_M 1.0
 #define FAR_M 15.0
-#define LEAST_PIXELS 400
+#define MIN_PIXELS 400
 
 /* Of all that is seen, and of what is TRACKED. */
 enum { ALL, TRACKED, KINDS };
@@ -44,8 +44,8 @@ static void check(int result, const char *what)
 
 static bool is_looked_for(const struct plx_scene *scene, const struct list_truth *truth, int object)
 {
-    return scene->object[object].height >= LEAST_HEIGHT_M && truth->nearest_m[object] > NEAR_M &&
-           truth->nearest_m[object] < FAR_M && truth->pixels[object] >= LEAST_PIXELS;
+    return scene->object[object].height >= MIN_HEIGHT_M && truth->nearest_m[object] > NEAR_M &&
+           truth->nearest_m[object] < FAR_M && truth->pixels[object] >= MIN_PIXELS;
 }
 
 static void count_object(struct counts *counts, const struct plx_frame *frame, const struct list_owner *owner, int object)
@@ -116,7 +116,7 @@ static void measure(const char *name, const struct plx_scene *scene, double rate
 
     list_truth_create(scene->width, scene->height, &truth);
     check(plx_steadiness_create(&steadiness), "steadiness");
-    runner_create_for_scene(scene, PLX_RECORDS_STIXELS, &stages, &runner);
+    runner_create_for_scene(scene, PLX_OBSTACLES_OF_STIXELS, &stages, &runner);
     for (int i = 0; i < frames; i++) {
         const double time_s = i / rate_hz;
         runner_draw(&runner, scene, time_s, (uint32_t)i);

@@ -203,7 +203,7 @@ static void the_nearest_part_is_refined(void **state)
         scene.pitch_rad = 0;
         scene.object_count = 1;
         scene.object[0] = (struct plx_scene_object){.z = z, .width = 2, .height = 1.5, .depth = 0.5};
-        runner_create_for_scene(&scene, PLX_RECORDS_STIXELS, &stages, &runner);
+        runner_create_for_scene(&scene, PLX_OBSTACLES_OF_STIXELS, &stages, &runner);
         for (uint32_t i = 0; i < PLACES_FRAMES; i++) {
             runner_draw(&runner, &scene, 0, i);
             assert_int_equal(runner_run(&runner, PLX_NS_PER_S + i * 100 * PLX_NS_PER_MS), 0);

@@ -191,7 +191,7 @@ static cJSON *lidar_figures(const char *records)
 static void obstacles_agree_with_lidar(void **state)
 {
     (void)state;
-    cJSON *figures = lidar_figures("obstacles.records=regions");
+    cJSON *figures = lidar_figures("obstacles.method=regions");
     assert_true(number(figures, "labels_recall") >= 83);
     assert_true(number(figures, "labels_clear_claimed") <= 0.55);
     assert_true(number(figures, "labels_scan_right") >= 81);
@@ -201,7 +201,7 @@ static void obstacles_agree_with_lidar(void **state)
 static void obstacles_of_stixels_agree_with_lidar(void **state)
 {
     (void)state;
-    cJSON *figures = lidar_figures("obstacles.records=stixels");
+    cJSON *figures = lidar_figures("obstacles.method=stixels");
     assert_true(number(figures, "labels_recall") >= 87);
     assert_true(number(figures, "labels_clear_claimed") <= 0.25);
     assert_true(number(figures, "outline_right") >= 91.5);
@@ -258,14 +258,14 @@ static void expect_sequence(const char *records, const char *correction, double 
 static void motion_of_a_sequence(void **state)
 {
     (void)state;
-    expect_sequence("obstacles.records=regions", "calibration_correction=off", 1.1);
+    expect_sequence("obstacles.method=regions", "calibration_correction=off", 1.1);
 }
 
 static void tracks_of_stixels(void **state)
 {
     (void)state;
-    expect_sequence("obstacles.records=stixels", "calibration_correction=off", 1.1);
-    expect_sequence("obstacles.records=stixels", "calibration_correction=rows", 0.95);
+    expect_sequence("obstacles.method=stixels", "calibration_correction=off", 1.1);
+    expect_sequence("obstacles.method=stixels", "calibration_correction=rows", 0.95);
 }
 
 /* The same measures by the pipeline's own motion, after the pairs of a sequence, and after no others. */

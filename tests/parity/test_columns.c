@@ -22,8 +22,8 @@ static void test_case(struct parity *parity, const struct column_case *c, const 
     twin_share(&ground);
     parity_done(
         parity,
-        parity->cpu->ops->columns(parity->cpu, &disparity.want, ground.want.data, &c->params, &scan.want, &stixels.want),
-        parity->gpu->ops->columns(parity->gpu, &disparity.got, ground.got.data, &c->params, &scan.got, &stixels.got), what);
+        parity->cpu->ops->stixels(parity->cpu, &disparity.want, ground.want.data, &c->params, &scan.want, &stixels.want),
+        parity->gpu->ops->stixels(parity->gpu, &disparity.got, ground.got.data, &c->params, &scan.got, &stixels.got), what);
     parity_compare(parity, &scan, what);
     parity_compare(parity, &stixels, what);
     twin_free(parity->gpu, &disparity);

@@ -300,7 +300,7 @@ int main(int argc, char **argv)
         kind.params.match.disparities = cases[i].disparities;
         compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, -1, cases[i].name);
         compare(&parity, &kind, i % 2 ? PLX_GPU_MEMORY_MANAGED : PLX_GPU_MEMORY_MAPPED, -1, cases[i].name);
-        kind.params.obstacle.records = PLX_RECORDS_STIXELS;
+        kind.params.obstacle.method = PLX_OBSTACLES_OF_STIXELS;
         compare(&parity, &kind, i % 2 ? PLX_GPU_MEMORY_MAPPED : PLX_GPU_MEMORY_MANAGED, -1, cases[i].name);
         for (int schedule = 0; schedule < PLX_GPU_SCHEDULES && cases[i].width == 640; schedule++)
             compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, schedule, cases[i].name);

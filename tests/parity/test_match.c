@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The matching stages around aggregation: census, median, even, check, agree, fill and confidence, on noise and on structure.
+/* The matching stages around aggregation: census, median, local_mean, check, cross_validate, fill and confidence, on noise and
+ * on structure.
  */
 #include <stdio.h>
 
@@ -155,9 +156,9 @@ static void test_even(struct parity *parity, int width, int height)
         fill_near(&src, from, count, sixteenths);
         if (i >= 48)
             raise_some(&src);
-        snprintf(what, sizeof what, "even, %u + %u, some raised %d, %u/16 invalid", from, count, i >= 48, sixteenths);
-        parity_done(parity, parity->cpu->ops->even(parity->cpu, &src.want, &dst.want),
-                    parity->gpu->ops->even(parity->gpu, &src.got, &dst.got), what);
+        snprintf(what, sizeof what, "local_mean, %u + %u, some raised %d, %u/16 invalid", from, count, i >= 48, sixteenths);
+        parity_done(parity, parity->cpu->ops->local_mean(parity->cpu, &src.want, &dst.want),
+                    parity->gpu->ops->local_mean(parity->gpu, &src.got, &dst.got), what);
         parity_compare(parity, &dst, what);
         twin_free(parity->gpu, &src);
         twin_free(parity->gpu, &dst);
@@ -176,9 +177,10 @@ static void test_agree(struct parity *parity, int width, int height)
         fill_near(&dense, 800, 40, invalid / 4);
         fill_near(&raw, 49, 4, 0);
         fill_grey(&grey, false);
-        snprintf(what, sizeof what, "agree, %u/16 invalid", invalid);
-        parity_done(parity, parity->cpu->ops->agree(parity->cpu, &strict.want, &dense.want, &raw.want, &grey.want, &dst.want),
-                    parity->gpu->ops->agree(parity->gpu, &strict.got, &dense.got, &raw.got, &grey.got, &dst.got), what);
+        snprintf(what, sizeof what, "cross_validate, %u/16 invalid", invalid);
+        parity_done(
+            parity, parity->cpu->ops->cross_validate(parity->cpu, &strict.want, &dense.want, &raw.want, &grey.want, &dst.want),
+            parity->gpu->ops->cross_validate(parity->gpu, &strict.got, &dense.got, &raw.got, &grey.got, &dst.got), what);
         parity_compare(parity, &dst, what);
         twin_free(parity->gpu, &strict);
         twin_free(parity->gpu, &dense);

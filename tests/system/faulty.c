@@ -219,12 +219,12 @@ STEP(int, plx_cpu_ground,
      (SELF, IMAGE *disparity, const struct plx_ground_params *params, const struct plx_ground_prior *prior,
       struct plx_ground *ret_ground),
      (self, disparity, params, prior, ret_ground))
-STEP(int, plx_cpu_columns,
+STEP(int, plx_cpu_stixels,
      (SELF, IMAGE *disparity, const struct plx_ground *ground, const struct plx_columns_params *params, IMAGE *ret_scan,
       IMAGE *ret_stixels),
      (self, disparity, ground, params, ret_scan, ret_stixels))
-STEP(int, plx_cpu_records,
-     (SELF, IMAGE *disparity, const struct plx_ground *ground, const struct plx_records_params *params,
+STEP(int, plx_cpu_segments,
+     (SELF, IMAGE *disparity, const struct plx_ground *ground, const struct plx_segments_params *params,
       const struct plx_predictions *predictions, IMAGE *stixels, IMAGE *ret_labels, uint32_t *ret_count),
      (self, disparity, ground, params, predictions, stixels, ret_labels, ret_count))
 STEP(int, plx_motion_update,

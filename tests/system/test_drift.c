@@ -46,7 +46,7 @@ static struct plx_drift_info measure(void (*draw)(int width, int height, uint64_
     struct runner runner;
 
     draw(WIDTH, HEIGHT, seed, &scene);
-    runner_create_for_scene(&scene, PLX_RECORDS_STIXELS, &stages, &runner);
+    runner_create_for_scene(&scene, PLX_OBSTACLES_OF_STIXELS, &stages, &runner);
     for (uint32_t i = 0; i < FRAMES; i++) {
         const double time_s = (double)i / RATE;
         runner_draw(&runner, &scene, time_s, i);
@@ -112,7 +112,7 @@ static void the_offset_of_disparities_shows_in_motion(void **state)
         plx_scene_street(WIDTH, HEIGHT, 1, &scene);
         struct plx_scene told = scene;
         told.calibration.cx_right -= offset[i];
-        runner_create_for_scene(&told, PLX_RECORDS_STIXELS, &stages, &runner);
+        runner_create_for_scene(&told, PLX_OBSTACLES_OF_STIXELS, &stages, &runner);
         for (uint32_t frame = 0; frame < DRIVE; frame++) {
             runner_draw(&runner, &scene, (double)frame / RATE, frame);
             assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(1e9 * frame / RATE)), 0);

@@ -34,7 +34,7 @@ static void start_recording(void)
     /* In pictures of 64 x 48 px no stixel is high enough. */
     daemon_start(&daemon_, (const char *const[]){"--set", "source.type=replay", "--set", path_key, "--set", "match.paths=4",
                                                  "--set", "match.disparities=64", "--set", "publish.right=true", "--set",
-                                                 "obstacles.records=regions", NULL});
+                                                 "obstacles.method=regions", NULL});
 }
 
 static void command_start(struct command *command, const char *const *args)

@@ -56,7 +56,7 @@ static void look_at_box(double distance, double height, int ret_columns[2], int 
     scene.object_count = 2;
     scene.object[0] = (struct plx_scene_object){0.1, distance, 0.4, height, 0.3, 0, 0, 0};
     scene.object[1] = (struct plx_scene_object){0, 6, 5, 1, 0.3, 0, 0, 0};
-    runner_create_for_scene(&scene, PLX_RECORDS_STIXELS, &stages, &runner);
+    runner_create_for_scene(&scene, PLX_OBSTACLES_OF_STIXELS, &stages, &runner);
     for (uint32_t i = 0; i < FRAMES; i++) {
         runner_draw(&runner, &scene, 0, i);
         assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)i * (PLX_NS_PER_S / 10)), 0);

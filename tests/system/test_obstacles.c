@@ -14,15 +14,15 @@
 #define RATE 30.0
 #define SLOW_RATE 6.0
 #define SEED 1
-#define LEAST_WIDTH_M 0.3 /* narrower ones are poles, 16 and 12 pixels wide */
+#define MIN_WIDTH_M 0.3 /* narrower ones are poles, 16 and 12 pixels wide */
 
-static void run(const struct plx_scene *scene, enum plx_record_source records, double rate, struct obstacle_score *score)
+static void run(const struct plx_scene *scene, enum plx_obstacle_method method, double rate, struct obstacle_score *score)
 {
     struct scene_truth truth;
     struct plx_stages *stages;
     struct runner runner;
 
-    runner_create_for_scene(scene, records, &stages, &runner);
+    runner_create_for_scene(scene, method, &stages, &runner);
 
     score_begin(score, 1, 15);
     for (uint32_t i = 0; i < FRAMES; i++) {
@@ -37,14 +37,14 @@ static void run(const struct plx_scene *scene, enum plx_record_source records, d
     stages->ops->destroy(stages);
 }
 
-static void expect_right(enum plx_record_source records)
+static void expect_right(enum plx_obstacle_method method)
 {
     static struct obstacle_score score;
     struct plx_scene scene;
     int objects = 0;
 
     plx_scene_demo(WIDTH, HEIGHT, SEED, &scene);
-    run(&scene, records, RATE, &score);
+    run(&scene, method, RATE, &score);
     score_print(&score);
     for (int i = 0; i < PLX_SCENE_MAX_OBJECTS; i++) {
         struct object_score *object = &score.object[i];
@@ -53,10 +53,10 @@ static void expect_right(enum plx_record_source records)
         objects++;
         assert_true(object->found >= 0.98 * object->counted);
         assert_true(errors_mean(&object->distance) <= 0.03);
-        assert_true(errors_mean(&object->width) <= (scene.object[i].width >= LEAST_WIDTH_M ? 0.10 : 0.15));
+        assert_true(errors_mean(&object->width) <= (scene.object[i].width >= MIN_WIDTH_M ? 0.10 : 0.15));
         assert_true(errors_mean(&object->height) <= 0.05);
         assert_int_equal(object->ids, 0);
-        assert_true(errors_mean(&object->velocity_error) <= (records == PLX_RECORDS_STIXELS ? 0.15 : 0.20));
+        assert_true(errors_mean(&object->velocity_error) <= (method == PLX_OBSTACLES_OF_STIXELS ? 0.15 : 0.20));
     }
     assert_true(objects >= 5);
     assert_true(score.false_frames <= 0.02 * score.frames);
@@ -65,22 +65,22 @@ static void expect_right(enum plx_record_source records)
 static void obstacles_are_right(void **state)
 {
     (void)state;
-    expect_right(PLX_RECORDS_REGIONS);
+    expect_right(PLX_OBSTACLES_OF_REGIONS);
 }
 
 static void obstacles_of_stixels_are_right(void **state)
 {
     (void)state;
-    expect_right(PLX_RECORDS_STIXELS);
+    expect_right(PLX_OBSTACLES_OF_STIXELS);
 }
 
 /* 50 s at 6 Hz: the objects pass before and behind each other. */
-static void expect_apart(enum plx_record_source records)
+static void expect_apart(enum plx_obstacle_method method)
 {
     static struct obstacle_score score;
     struct plx_scene scene;
     plx_scene_demo(WIDTH, HEIGHT, SEED, &scene);
-    run(&scene, records, SLOW_RATE, &score);
+    run(&scene, method, SLOW_RATE, &score);
     score_print(&score);
     assert_int_equal(score.joined_frames, 0);
 }
@@ -88,13 +88,13 @@ static void expect_apart(enum plx_record_source records)
 static void things_apart_in_depth_stay_apart(void **state)
 {
     (void)state;
-    expect_apart(PLX_RECORDS_REGIONS);
+    expect_apart(PLX_OBSTACLES_OF_REGIONS);
 }
 
 static void stixels_apart_in_depth_stay_apart(void **state)
 {
     (void)state;
-    expect_apart(PLX_RECORDS_STIXELS);
+    expect_apart(PLX_OBSTACLES_OF_STIXELS);
 }
 
 int main(void)

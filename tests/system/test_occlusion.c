@@ -43,7 +43,7 @@ static void run(const struct plx_scene *scene, int seconds, struct seen ret_seen
     struct plx_stages *stages;
     struct runner runner;
 
-    runner_create_for_scene(scene, PLX_RECORDS_STIXELS, &stages, &runner);
+    runner_create_for_scene(scene, PLX_OBSTACLES_OF_STIXELS, &stages, &runner);
     for (uint32_t i = 0; i < (uint32_t)(seconds * RATE); i++) {
         const double time = (double)i / RATE;
         runner_draw(&runner, scene, time, i);

@@ -16,7 +16,7 @@
 #define HEIGHT 480
 #define FRAMES 300
 #define RATE 6
-#define LEAST_HEIGHT_M 0.4 /* lower objects, such as the kerb, are no obstacles */
+#define MIN_HEIGHT_M 0.4 /* lower objects, such as the kerb, are no obstacles */
 #define FAR_M 15.0
 
 struct truth {
@@ -27,7 +27,7 @@ struct truth {
 
 #define POLE 8 /* the first of three poles */
 #define POLES 3
-#define LEAST_POLE_PX 12 /* narrower ones are not always found */
+#define MIN_POLE_PX 12 /* narrower ones are not always found */
 #define FOOT_PX 3
 
 struct counts {
@@ -64,7 +64,7 @@ static void count_pixels(const struct plx_scene *scene, const struct plx_image *
         for (int x = 0; x < WIDTH; x++) {
             const int object = truth.object[y][x];
             const bool labelled = ((const uint16_t *)plx_row(labels, y))[x] != 0, near = truth.depth_m[y][x] <= FAR_M;
-            const bool counts_here = near && object >= 0 && scene->object[object].height >= LEAST_HEIGHT_M;
+            const bool counts_here = near && object >= 0 && scene->object[object].height >= MIN_HEIGHT_M;
             counts->obstacle_pixels += counts_here;
             counts->found += counts_here && labelled;
             counts->ground_pixels += near && truth.ground[y][x];
@@ -88,7 +88,7 @@ static float nearest_in(const struct plx_scene *scene, int column)
     float nearest = INFINITY;
     for (int y = 0; y < HEIGHT; y++)
         for (int x = PLX_COLUMN_WIDTH * column; x < PLX_COLUMN_WIDTH * (column + 1); x++)
-            if (truth.object[y][x] >= 0 && scene->object[truth.object[y][x]].height >= LEAST_HEIGHT_M)
+            if (truth.object[y][x] >= 0 && scene->object[truth.object[y][x]].height >= MIN_HEIGHT_M)
                 nearest = fminf(nearest, truth.depth_m[y][x]);
     return nearest;
 }
@@ -117,7 +117,7 @@ static int foot_of(int object)
                 x1 = x > x1 ? x : x1;
                 last = y;
             }
-    const bool whole = x0 > 0 && x1 < WIDTH - 1 && x1 - x0 + 1 >= LEAST_POLE_PX && last < HEIGHT - 2;
+    const bool whole = x0 > 0 && x1 < WIDTH - 1 && x1 - x0 + 1 >= MIN_POLE_PX && last < HEIGHT - 2;
     return whole && truth.ground[last + 2][(x0 + x1) / 2] ? last : -1;
 }
 

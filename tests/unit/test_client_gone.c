@@ -246,14 +246,14 @@ static void the_threads_of_a_client_are_few(void **state)
 {
     (void)state;
     atomic_store_explicit(&held, true, memory_order_relaxed);
-    for (int i = 0; i < PLX_GONE_MOST + OVER_THE_LIMIT; i++) {
+    for (int i = 0; i < PLX_GONE_MAX + OVER_THE_LIMIT; i++) {
         if (i > 0)
             find_service();
         lose_service();
-        assert_int_equal(unmapped_in_call > 0, i >= PLX_GONE_MOST);
-        wait_until(threads_at_munmap, i < PLX_GONE_MOST ? i + 1 : PLX_GONE_MOST);
+        assert_int_equal(unmapped_in_call > 0, i >= PLX_GONE_MAX);
+        wait_until(threads_at_munmap, i < PLX_GONE_MAX ? i + 1 : PLX_GONE_MAX);
     }
-    assert_int_equal(mappings(), PLX_GONE_MOST + 1); /* the first has two */
+    assert_int_equal(mappings(), PLX_GONE_MAX + 1); /* the first has two */
     atomic_store_explicit(&held, false, memory_order_relaxed);
     disconnect();
     assert_int_equal(mappings(), 0);

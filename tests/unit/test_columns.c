@@ -66,7 +66,7 @@ static int compare(const struct plx_image *disparity, const struct plx_ground *g
     oracle_columns(disparity, ground, params, &want.scan, &want.stixels);
     for (int i = 0; i <= PLX_ISA_COUNT; i++) {
         struct outputs got = outputs_new(disparity->width);
-        if (stages[i] && (stages[i]->ops->columns(stages[i], disparity, ground, params, &got.scan, &got.stixels) != 0 ||
+        if (stages[i] && (stages[i]->ops->stixels(stages[i], disparity, ground, params, &got.scan, &got.stixels) != 0 ||
                           !test_image_equal(&got.scan, &want.scan) || !test_image_equal(&got.stixels, &want.stixels) ||
                           !test_image_padding_intact(&got.scan) || !test_image_padding_intact(&got.stixels)))
             fail_msg("%s, %d x %d, backend %d, PLX_TEST_SEED=%llu", what, disparity->width, disparity->height, i,
@@ -129,7 +129,7 @@ static void ground_that_falls_away(void **state)
                 ((uint16_t *)plx_row(&disparity, y))[x] = (uint16_t)(d < 16 ? (int)PLX_DISPARITY_INVALID : d);
             }
         assert_int_equal(
-            stages[PLX_ISA_COUNT]->ops->columns(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels),
+            stages[PLX_ISA_COUNT]->ops->stixels(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels),
             0);
         plx_scan_confirm_drops(got.scan.data, 80);
         for (int x = 0; x < 80; x++) {
@@ -156,7 +156,7 @@ static void a_box_on_the_ground(void **state)
             ((uint16_t *)plx_row(&disparity, y))[x] = (uint16_t)(d < 16 ? (int)PLX_DISPARITY_INVALID : d);
         }
     assert_int_equal(
-        stages[PLX_ISA_COUNT]->ops->columns(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels), 0);
+        stages[PLX_ISA_COUNT]->ops->stixels(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels), 0);
     for (int x = 0; x < 80; x++) {
         const struct plx_scan *scan = (const struct plx_scan *)got.scan.data + x;
         const struct plx_stixel *stixel = plx_row(&got.stixels, x);
@@ -195,7 +195,7 @@ static void what_is_too_near_is_not_known_to_be_free(void **state)
         }
     compare(&disparity, &ground, &camera, "too near");
     assert_int_equal(
-        stages[PLX_ISA_COUNT]->ops->columns(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels), 0);
+        stages[PLX_ISA_COUNT]->ops->stixels(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels), 0);
     for (int x = 10; x < 80; x++) {
         const struct plx_scan *scan = (const struct plx_scan *)got.scan.data + x;
         const bool thing = x >= 40 && x < 60;
@@ -314,14 +314,14 @@ static void refuses_what_does_not_fit(void **state)
     struct outputs got = outputs_new(65), narrow = outputs_new(64);
     struct plx_stages *cpu = stages[PLX_ISA_COUNT];
 
-    assert_int_equal(cpu->ops->columns(cpu, &disparity, &none, &params, &got.scan, &got.stixels), 0);
-    assert_int_equal(cpu->ops->columns(cpu, &disparity, &none, &params, &narrow.scan, &narrow.stixels), PLX_ERR_ARG);
-    assert_int_equal(cpu->ops->columns(cpu, &disparity, &none, &params, &got.stixels, &got.scan), PLX_ERR_ARG);
+    assert_int_equal(cpu->ops->stixels(cpu, &disparity, &none, &params, &got.scan, &got.stixels), 0);
+    assert_int_equal(cpu->ops->stixels(cpu, &disparity, &none, &params, &narrow.scan, &narrow.stixels), PLX_ERR_ARG);
+    assert_int_equal(cpu->ops->stixels(cpu, &disparity, &none, &params, &got.stixels, &got.scan), PLX_ERR_ARG);
     params.disparities = 65;
-    assert_int_equal(cpu->ops->columns(cpu, &disparity, &none, &params, &got.scan, &got.stixels), PLX_ERR_ARG);
+    assert_int_equal(cpu->ops->stixels(cpu, &disparity, &none, &params, &got.scan, &got.stixels), PLX_ERR_ARG);
     params.disparities = 64;
     params.mask.focal_px = 0;
-    assert_int_equal(cpu->ops->columns(cpu, &disparity, &none, &params, &got.scan, &got.stixels), PLX_ERR_ARG);
+    assert_int_equal(cpu->ops->stixels(cpu, &disparity, &none, &params, &got.scan, &got.stixels), PLX_ERR_ARG);
     outputs_free(&got);
     outputs_free(&narrow);
     test_image_free(&disparity);

@@ -52,7 +52,7 @@ static const struct {
 #define MOUNT "mount: {z_m: 1}\n"
 #define SQUARE "[[1, 0], [2, 0], [2, 1], [1, 1]]"
     {"zones: [{name: a, polygon: " SQUARE "}]\n", PLX_ERR_RANGE, ":1:8: zones lie on the ground"},
-    {MOUNT "columns: {enabled: false}\nzones: [{name: a, polygon: " SQUARE "}]\n", PLX_ERR_RANGE, ":3:8: zones need the map"},
+    {MOUNT "stixels: {enabled: false}\nzones: [{name: a, polygon: " SQUARE "}]\n", PLX_ERR_RANGE, ":3:8: zones need the map"},
     {MOUNT "zones: front\n", PLX_ERR_FORMAT, ":2:8: zones is \"front\"; expected a list of at most 16 zones"},
     {MOUNT "zones:\n", PLX_ERR_FORMAT, ":2:7: zones has no value; expected a list of at most 16 zones"},
     {MOUNT "zones: [front]\n", PLX_ERR_FORMAT, ":2:9: a zone is \"front\"; expected keys and values"},
@@ -116,8 +116,8 @@ static const struct {
     {"source: {path: \"a\\tb\"}\n", PLX_ERR_FORMAT, ":1:16: source.path holds a control character or no UTF-8"},
     {"source: {path: \"a\\Lb\"}\n", PLX_ERR_FORMAT, ":1:16: source.path holds a control character or no UTF-8"},
     {"source: {path: \"\\uFFFE\"}\n", PLX_ERR_FORMAT, ":1:16: source.path holds a control character or no UTF-8"},
-    {"exposure:\n  zone_weights: [1, 2]\n", PLX_ERR_FORMAT,
-     ":2:17: exposure.zone_weights has 2 items; expected a list of 64 whole numbers from 0 to 255"},
+    {"exposure:\n  tile_weights: [1, 2]\n", PLX_ERR_FORMAT,
+     ":2:17: exposure.tile_weights has 2 items; expected a list of 64 whole numbers from 0 to 255"},
     {"- threads\n", PLX_ERR_FORMAT, ":1:1: not a configuration"},
     {"threads\n", PLX_ERR_FORMAT, ":1:1: not a configuration"},
     /* out of range */
@@ -324,7 +324,7 @@ static void assignments(void **state)
         {"source.path=\xF8\x88\x80\x80\x80", PLX_ERR_FORMAT, "source.path holds a control character or no UTF-8"},
         {"zones=[{name: a, polygon: [[1, 0], [1, 1], [3, -1], [3, 2]]}]", PLX_ERR_RANGE,
          "zones:1:47: two edges of polygon cross"},
-        {"exposure.zone_weights=[1,2]", PLX_ERR_FORMAT, "exposure.zone_weights has 2 items; expected a list of 64"},
+        {"exposure.tile_weights=[1,2]", PLX_ERR_FORMAT, "exposure.tile_weights has 2 items; expected a list of 64"},
     };
     struct plx_config config, before;
     plx_config_default(&config);

@@ -198,7 +198,7 @@ static void too_few_steps_say_nothing(void **unused)
     (void)unused;
     begin(11);
     assert_false(plx_disparity_error_estimate(&steps, PLX_STEPS_ALL, &estimate));
-    drive(&street, &error, PLX_STEPS_LEAST - 1);
+    drive(&street, &error, PLX_STEPS_MIN - 1);
     assert_false(plx_disparity_error_estimate(&steps, PLX_STEPS_ALL, &estimate));
     for (int i = 0; i < steps.count; i++)
         steps.step[i].points = 1; /* which does not determine a pose */
@@ -250,7 +250,7 @@ static void only_parallax_makes_steps(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const double weight = weight_of(cases[i].z, cases[i].move);
         print_message("    %s: %.2f px^-2\n", cases[i].name, weight);
-        assert_true((weight >= PLX_STEP_LEAST_WEIGHT) == cases[i].shows);
+        assert_true((weight >= PLX_STEP_MIN_WEIGHT) == cases[i].shows);
     }
 }
 

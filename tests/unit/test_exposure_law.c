@@ -11,7 +11,7 @@
 #include "core/source/source.h"
 #include "tests/cmocka.h"
 
-#define ZONES (PLX_ZONES * PLX_ZONES)
+#define ZONES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
 #define ROWS (PLX_EYES * (1 + ZONES))
 
 static uint32_t bins[ROWS][PLX_HISTOGRAM_BINS];
@@ -173,7 +173,7 @@ static void test_zones(void **state)
     with.highlight_limit = 1.0;
     expect_near(judge_once(&with, 1000), 1000 * 127.5 / ((8 * 200 + 56 * 32) / 64.0));
     for (int zone = 8; zone < ZONES; zone++)
-        with.zone_weight[zone] = 3;
+        with.tile_weight[zone] = 3;
     expect_near(judge_once(&with, 1000), 1000 * 127.5 / 32); /* does not count */
 }
 

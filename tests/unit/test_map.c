@@ -340,7 +340,7 @@ static void what_moves_is_forgotten_soon(void **state)
     see_ground(4);
     see_thing(70, 90, 2, 0.6);
     for (int x = 70; x <= 90; x++)
-        t.stixel[x][0].record = 7;
+        t.stixel[x][0].label = 7;
     t.frame.obstacle_count = 1;
     t.frame.obstacle[0] = (struct plx_obstacle){.label = 7, .moving = 1};
     for (int i = 0; i < 5; i++)
@@ -503,7 +503,7 @@ static void memory_lasts_to_the_millisecond(void **state)
         see_ground(4);
         see_thing(70, 90, 2, 0.6);
         for (int x = 70; x <= 90; x++)
-            t.stixel[x][0].record = 7;
+            t.stixel[x][0].label = 7;
         t.frame.obstacle_count = 1;
         t.frame.obstacle[0] = (struct plx_obstacle){.label = 7, .moving = (uint32_t)moving};
         next(0);

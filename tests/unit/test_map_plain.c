@@ -6,8 +6,8 @@
 
 #include "core/base/clock.h"
 #include "core/geometry/mount.h"
-#include "core/verdict/map.h"
 #include "core/motion/pose.h"
+#include "core/verdict/map.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 
@@ -97,9 +97,9 @@ static void look_elsewhere(void)
                                                  .disparity = (uint16_t)(16 * FX * BASELINE / between(0.5, 6)),
                                                  .foot_mm = (int16_t)foot,
                                                  .top_mm = (int16_t)(foot + (int)random_below(&t.random, 5000)),
-                                                 .record = (uint16_t)random_below(&t.random, 10)};
+                                                 .label = (uint16_t)random_below(&t.random, 10)};
             if (happens(0.1))
-                t.stixel[x][i].record = happens(0.5) ? 0xFFFF : PLX_MAX_OBSTACLES;
+                t.stixel[x][i].label = happens(0.5) ? 0xFFFF : PLX_MAX_OBSTACLES;
         }
     }
     t.frame.obstacle_count = random_below(&t.random, 6);
@@ -269,7 +269,7 @@ static void see_thing(int x, const struct plx_stixel *stixel)
             *sight = (struct plain_sight){.sight = THING, .foot = foot, .top = top};
         sight->foot = foot < sight->foot ? foot : sight->foot;
         sight->top = top > sight->top ? top : sight->top;
-        sight->moving = sight->moving || is_moving(stixel->record);
+        sight->moving = sight->moving || is_moving(stixel->label);
         sight->unsure = sight->unsure || unsure;
     }
 }

@@ -46,8 +46,8 @@ static void random_match(uint64_t *seed, struct plx_match *ret)
     ret->lr_max_diff = (int)random_below(seed, 4) - 1;
     ret->lr_round = random_below(seed, 2);
     ret->invalid_border = random_below(seed, 2);
-    ret->even = random_below(seed, 2);
-    ret->agree = random_below(seed, 2);
+    ret->local_mean = random_below(seed, 2);
+    ret->cross_validate = random_below(seed, 2);
     ret->repeats = random_below(seed, 2);
 }
 
@@ -166,13 +166,13 @@ static void compare_refined(struct plx_stages *stages, const char *isa, int numb
         for (int x = 0; x < width; x++)
             ((uint8_t *)plx_row(&grey, y))[x] = (uint8_t)random_below(seed, 5);
     got = test_image_new(width, height, PLX_U16, PADDING), want = test_image_new(width, height, PLX_U16, 0);
-    assert_int_equal(stages->ops->even(stages, &src[0], &got), 0);
-    oracle_even(&src[0], &want);
-    expect_same(&got, &want, isa, "even");
+    assert_int_equal(stages->ops->local_mean(stages, &src[0], &got), 0);
+    oracle_local_mean(&src[0], &want);
+    expect_same(&got, &want, isa, "local_mean");
     got = test_image_new(width, height, PLX_U16, PADDING), want = test_image_new(width, height, PLX_U16, 0);
-    assert_int_equal(stages->ops->agree(stages, &src[0], &src[1], &src[2], &grey, &got), 0);
-    oracle_agree(&src[0], &src[1], &src[2], &grey, &want);
-    expect_same(&got, &want, isa, "agree");
+    assert_int_equal(stages->ops->cross_validate(stages, &src[0], &src[1], &src[2], &grey, &got), 0);
+    oracle_cross_validate(&src[0], &src[1], &src[2], &grey, &want);
+    expect_same(&got, &want, isa, "cross_validate");
     for (int i = 0; i < 3; i++)
         test_image_free(&src[i]);
     test_image_free(&grey);

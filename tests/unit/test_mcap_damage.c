@@ -8,7 +8,7 @@
 
 #define MESSAGES 40
 #define CHUNK 300
-#define MOST_CHUNKS 64
+#define MAX_CHUNKS 64
 
 /* The file that the tests damage, and where its chunks end. */
 static uint8_t *whole;
@@ -16,7 +16,7 @@ static size_t whole_bytes;
 static struct {
     size_t end, end_with_index; /* in the file */
     unsigned messages;          /* in this chunk and those before */
-} chunk[MOST_CHUNKS];
+} chunk[MAX_CHUNKS];
 static unsigned chunks;
 
 static size_t size_of(unsigned number)

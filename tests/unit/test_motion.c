@@ -147,7 +147,7 @@ static void an_offset_of_all_disparities_is_measured(void **unused)
         pose.translation[2] += 0.4;
     }
     const struct plx_motion_steps *steps = plx_motion_steps(motion);
-    assert_true(steps->count >= PLX_STEPS_LEAST && steps->count <= 30);
+    assert_true(steps->count >= PLX_STEPS_MIN && steps->count <= 30);
     assert_true(plx_disparity_error_estimate(steps, PLX_STEPS_ALL, &estimate));
     const double deviation = sqrt(estimate.covariance[0][0]);
     print_message("    %d steps: %.2f px too small, deviation %.2f px\n", steps->count, estimate.error.offset, deviation);

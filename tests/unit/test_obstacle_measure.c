@@ -247,10 +247,10 @@ static void outlines_come_from_stixels(void **state)
         stixel[x][0] = (struct plx_stixel){.disparity = 1,
                                            .near_disparity = (uint16_t)(right && x < 8 ? 300 : 400),
                                            .foot_mm = (int16_t)(right && x >= 8 ? 1901 : 1900),
-                                           .record = (uint16_t)(1 + x / 8)};
-        stixel[x][1] = (struct plx_stixel){.disparity = 1, .near_disparity = 200, .record = (uint16_t)(1 + x / 8)};
-        stixel[x][2] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .record = 0xFFFF};
-        stixel[x][3] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .record = 4}; /* of no obstacle */
+                                           .label = (uint16_t)(1 + x / 8)};
+        stixel[x][1] = (struct plx_stixel){.disparity = 1, .near_disparity = 200, .label = (uint16_t)(1 + x / 8)};
+        stixel[x][2] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .label = 0xFFFF};
+        stixel[x][3] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .label = 4}; /* of no obstacle */
     }
     plx_obstacles_outline(&stixels, 0, 0, o, 3);
     for (int part = 0; part < PLX_OUTLINE_PARTS; part++) {

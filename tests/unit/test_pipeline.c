@@ -45,12 +45,12 @@ static void check_layout(const struct plx_pipeline_params *params, int width, in
     assert_int_equal(plane[PLX_PLANE_CONFIDENCE].width > 0, params->refine && params->confidence);
     assert_int_equal(plane[PLX_PLANE_LABELS].width > 0, params->obstacles);
     assert_int_equal(plane[PLX_PLANE_RIGHT].width > 0, params->right);
-    assert_int_equal(plane[PLX_PLANE_SCAN].width, params->columns ? (width + 3) / 4 : 0);
-    assert_int_equal(plane[PLX_PLANE_SCAN].height, params->columns);
-    assert_int_equal(plane[PLX_PLANE_SCAN].element, params->columns ? 8 : 0);
-    assert_int_equal(plane[PLX_PLANE_STIXELS].width, params->columns ? 8 : 0);
-    assert_int_equal(plane[PLX_PLANE_STIXELS].height, params->columns ? (width + 3) / 4 : 0);
-    assert_int_equal(plane[PLX_PLANE_STIXELS].element, params->columns ? 16 : 0);
+    assert_int_equal(plane[PLX_PLANE_SCAN].width, params->stixels ? (width + 3) / 4 : 0);
+    assert_int_equal(plane[PLX_PLANE_SCAN].height, params->stixels);
+    assert_int_equal(plane[PLX_PLANE_SCAN].element, params->stixels ? 8 : 0);
+    assert_int_equal(plane[PLX_PLANE_STIXELS].width, params->stixels ? 8 : 0);
+    assert_int_equal(plane[PLX_PLANE_STIXELS].height, params->stixels ? (width + 3) / 4 : 0);
+    assert_int_equal(plane[PLX_PLANE_STIXELS].element, params->stixels ? 16 : 0);
 }
 
 static void planes_follow_each_other_and_fit(void **state)
@@ -67,7 +67,7 @@ static void planes_follow_each_other_and_fit(void **state)
             params.confidence = switches & 4;
             params.obstacles = switches & 8;
             params.right = switches & 16;
-            params.columns = switches & 32;
+            params.stixels = switches & 32;
             check_layout(&params, sizes[i][0], sizes[i][1]);
         }
     }
@@ -97,7 +97,7 @@ static void planes_have_the_sizes_written_out_here(void **state)
     struct plx_pipeline_params params;
     uint32_t offset = (sizeof(struct plx_frame) + 4095) / 4096 * 4096;
     plx_pipeline_params_default(&params);
-    params.refine = params.dense = params.confidence = params.obstacles = params.right = params.columns = true;
+    params.refine = params.dense = params.confidence = params.obstacles = params.right = params.stixels = true;
     const uint32_t bytes = plx_pipeline_layout(&params, 513, 61, plane);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const struct plx_plane *got = &plane[expected[i].id];
@@ -368,7 +368,7 @@ static void frames_are_the_same_with_any_number_of_threads(void **state)
         plx_match_classic(&params.match);
         params.match.disparities = 64;
         params.match.paths = 4;
-        params.refine = params.ground = params.columns = params.obstacles = false;
+        params.refine = params.ground = params.stixels = params.obstacles = false;
         struct input input;
         uint32_t bytes;
         make_input(&input, sizes[i][0], sizes[i][1], false);
@@ -444,20 +444,20 @@ static void motion_is_in_the_frame_unless_switched_off(void **state)
     free_input(&input);
 }
 
-static struct plx_predictions predicted[FRAMES]; /* what the stage records got */
+static struct plx_predictions predicted[FRAMES]; /* what the stage segments got */
 static int predicted_frames;
 
 static int spy_records(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
-                       const struct plx_records_params *params, const struct plx_predictions *predictions,
+                       const struct plx_segments_params *params, const struct plx_predictions *predictions,
                        const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     predicted[predicted_frames++] = *predictions;
-    return cpu_ops->records(self, disparity, ground, params, predictions, stixels, ret_labels, ret_count);
+    return cpu_ops->segments(self, disparity, ground, params, predictions, stixels, ret_labels, ret_count);
 }
 
 static void spy_on_records(struct plx_stages_ops *ops)
 {
-    ops->records = spy_records;
+    ops->segments = spy_records;
 }
 
 /* What was seen in two frames is predicted for the third; the scene moves by less than the margins there. */

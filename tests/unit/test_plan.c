@@ -77,15 +77,15 @@ static void steps_read_what_is_there(void **state)
 static void names_of_idle_steps_mean_one_image(void **state)
 {
     (void)state;
-    assert_int_equal(make_and_find("even")->in[0], PLX_IMAGE_CHECKED);
+    assert_int_equal(make_and_find("local mean")->in[0], PLX_IMAGE_CHECKED);
     assert_null(find("speckle"));
     assert_null(find("temporal"));
 
     params.temporal.max_step = 16;
     assert_int_equal(make_and_find("temporal")->in[0], PLX_IMAGE_CHECKED);
-    assert_int_equal(find("even")->in[0], PLX_IMAGE_STABLE);
+    assert_int_equal(find("local mean")->in[0], PLX_IMAGE_STABLE);
 
-    params.match.even = params.match.agree = false;
+    params.match.local_mean = params.match.cross_validate = false;
     assert_int_equal(make_and_find("temporal")->out[0], PLX_IMAGE(DISPARITY));
     assert_int_equal(find("ground")->in[0], PLX_IMAGE(DISPARITY));
 
@@ -110,20 +110,20 @@ static void identity_needs_no_grey(void **state)
     assert_int_equal(plan.pictures_after, 2);
 }
 
-/* Records fill the stixels, which are complete only then; without them obstacles are regions. */
+/* Segments fill the stixels, which are complete only then; without them obstacles are regions. */
 static void obstacles_are_made_of_what_there_is(void **state)
 {
     (void)state;
-    const struct plx_step *records = make_and_find("records");
-    assert_int_equal(records->in[0], PLX_IMAGE(DENSE));
-    assert_int_equal(plan.image[PLX_IMAGE(STIXELS)].completed_by, records - &plan.step[plan.first[PLX_STEP_BACKEND]]);
+    const struct plx_step *segments = make_and_find("segments");
+    assert_int_equal(segments->in[0], PLX_IMAGE(DENSE));
+    assert_int_equal(plan.image[PLX_IMAGE(STIXELS)].completed_by, segments - &plan.step[plan.first[PLX_STEP_BACKEND]]);
 
     params.dense = false;
-    assert_int_equal(make_and_find("records")->in[0], PLX_IMAGE_CHECKED);
+    assert_int_equal(make_and_find("segments")->in[0], PLX_IMAGE_CHECKED);
     assert_int_equal(find("regions")->in[1], PLX_IMAGE_CHECKED);
 
-    params.columns = false;
-    assert_null(make_and_find("records"));
+    params.stixels = false;
+    assert_null(make_and_find("segments"));
     assert_non_null(find("label"));
     assert_non_null(find("regions"));
     assert_null(find("map"));

@@ -111,7 +111,7 @@ static void erase(struct scene *scene)
     test_image_free(&scene->plane);
 }
 
-static int find(const struct scene *scene, uint32_t place, int places, struct plx_row_match ret[PLX_PLACES_MOST])
+static int find(const struct scene *scene, uint32_t place, int places, struct plx_row_match ret[PLX_PLACES_MAX])
 {
     return plx_row_matches_find(&scene->left, &scene->right, &scene->plane, MIN_DISPARITY, &calibration, place, places,
                                 scene->expected ? scene->expected : &nothing_expected, ret);
@@ -120,7 +120,7 @@ static int find(const struct scene *scene, uint32_t place, int places, struct pl
 /* How many of the cells have a match. */
 static int find_all(const struct scene *scene)
 {
-    struct plx_row_match match[PLX_PLACES_MOST];
+    struct plx_row_match match[PLX_PLACES_MAX];
     return find(scene, 0, CELLS, match);
 }
 
@@ -173,7 +173,7 @@ static int check_places(const struct scene *scene, int rounds)
     int count = 0;
     double mean = 0;
     for (uint32_t number = 0; number < (uint32_t)(rounds * CELLS); number++) {
-        struct plx_row_match match[PLX_PLACES_MOST] = {{0}};
+        struct plx_row_match match[PLX_PLACES_MAX] = {{0}};
         const int cell = (int)(number * 29 % CELLS), found = find(scene, number, 1, match);
         int begin[2];
         assert_in_range(found, 0, 1);
@@ -220,12 +220,12 @@ static void places_are_numbered(void **state)
 {
     (void)state;
     struct scene scene = {513, 387, {24.5, 0, 0}, {0.37, 0}, 1, 0, .left = {0}};
-    struct plx_row_match all[PLX_PLACES_MOST] = {{0}}, one[PLX_PLACES_MOST] = {{0}};
+    struct plx_row_match all[PLX_PLACES_MAX] = {{0}}, one[PLX_PLACES_MAX] = {{0}};
     const uint32_t first = 1000;
     int count = 0;
     draw(&scene);
-    const int found = find(&scene, first, PLX_PLACES_MOST, all);
-    for (uint32_t number = first; number < first + PLX_PLACES_MOST; number++) {
+    const int found = find(&scene, first, PLX_PLACES_MAX, all);
+    for (uint32_t number = first; number < first + PLX_PLACES_MAX; number++) {
         if (!find(&scene, number, 1, one))
             continue;
         assert_true(all[count].x == one->x && all[count].y == one->y && all[count].rows == one->rows);
@@ -284,7 +284,7 @@ static void weak_texture_is_no_match(void **state)
 {
     (void)state;
     struct scene scene = {513, 387, {24, 0, 0}, {0, 0}, 1, 0, .left = {0}};
-    struct plx_row_match match[PLX_PLACES_MOST];
+    struct plx_row_match match[PLX_PLACES_MAX];
     double weakest = INFINITY;
     draw(&scene);
     for (int y = 0; y < scene.height; y++)
@@ -311,7 +311,7 @@ static void the_place_with_most_texture_counts(void **state)
     (void)state;
     struct scene scene = {552, 387, {24, 0, 0}, {0, 0}, 1, 0, .left = {0}};
     const int side = (scene.width - 2 * BORDER) / COLUMNS;
-    struct plx_row_match match[PLX_PLACES_MOST];
+    struct plx_row_match match[PLX_PLACES_MAX];
     int strong = 0, count = 0;
     draw(&scene);
     for (int y = 0; y < scene.height; y++)
@@ -361,15 +361,15 @@ static void what_does_not_come_back_is_no_match(void **state)
 {
     (void)state;
     struct scene scene = {513, 387, {24, 0, 0}, {0, 0}, 0.75, 1, .left = {0}};
-    struct plx_row_match match[PLX_PLACES_MOST];
+    struct plx_row_match match[PLX_PLACES_MAX];
     draw(&scene);
-    const int count = find(&scene, 0, PLX_PLACES_MOST, match);
-    print_message("    %d of %d\n", count, PLX_PLACES_MOST);
-    assert_true(count <= PLX_PLACES_MOST * 3 / 100);
+    const int count = find(&scene, 0, PLX_PLACES_MAX, match);
+    print_message("    %d of %d\n", count, PLX_PLACES_MAX);
+    assert_true(count <= PLX_PLACES_MAX * 3 / 100);
     scene.right_texture = 0;
     erase(&scene);
     draw(&scene);
-    assert_true(find(&scene, 0, PLX_PLACES_MOST, match) >= PLX_PLACES_MOST / 8);
+    assert_true(find(&scene, 0, PLX_PLACES_MAX, match) >= PLX_PLACES_MAX / 8);
     erase(&scene);
 }
 
@@ -378,7 +378,7 @@ static void the_surface_is_known_around_a_match(void **state)
 {
     (void)state;
     struct scene scene = {513, 387, {24, 0, 0}, {0, 0}, 1, 0, .left = {0}};
-    struct plx_row_match match[PLX_PLACES_MOST];
+    struct plx_row_match match[PLX_PLACES_MAX];
     const int period = 32, known = 16; /* of each 32 columns and rows the last 16 have a disparity */
     int least = period, most = 0;
     draw(&scene);
@@ -420,7 +420,7 @@ static void the_patch_stays_inside_the_right_picture(void **state)
         int extreme = size / 2;
         draw(&scene);
         for (uint32_t number = 0; number < 50 * CELLS; number++) {
-            struct plx_row_match match[PLX_PLACES_MOST];
+            struct plx_row_match match[PLX_PLACES_MAX];
             if (!find(&scene, number, 1, match))
                 continue;
             const double column = (double)match->x * calibration.fx + calibration.cx_right,

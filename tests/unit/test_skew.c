@@ -77,7 +77,7 @@ static void columns_move_while_the_robot_turns(void **state)
     assert_true(plx_skew_columns(&skew, FOCAL) == 0);
     for (int i = 0; i < 2; i++)
         plx_skew_update(&skew, &way, SKEW_NS);
-    assert_true(plx_skew_columns(&skew, FOCAL) > PLX_SKEW_MOST_COLUMNS_PX);
+    assert_true(plx_skew_columns(&skew, FOCAL) > PLX_SKEW_MAX_COLUMNS_PX);
 }
 
 static void a_robot_that_rocks_is_never_at_rest(void **state)

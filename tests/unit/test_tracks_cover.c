@@ -10,7 +10,7 @@
 
 #define RATE 10
 #define NOISE_M 0.01
-#define LEAST_PX 8     /* narrower parts are no obstacles */
+#define MIN_PX 8       /* narrower parts are no obstacles */
 #define STANDS_MPS 0.1 /* largest published speed of what stands */
 
 struct thing {
@@ -49,7 +49,7 @@ static double column(double x, double z)
 static void add(const struct thing *thing, double left, double right)
 {
     const double width = (right - left) / calibration.fx * thing->z, x = ((left + right) / 2 - calibration.cx) / calibration.fx;
-    if (right - left < LEAST_PX)
+    if (right - left < MIN_PX)
         return;
     list[count] = (struct plx_obstacle){
         .label = (uint32_t)count + 1,

@@ -9,8 +9,8 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
-#include "core/source/pairing.h"
 #include "core/pipeline/stages.h"
+#include "core/source/pairing.h"
 #include "cpu/cpu.h"
 #include "drivers/v4l2/v4l2.h"
 #include "tests/cmocka.h"

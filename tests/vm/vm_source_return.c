@@ -14,7 +14,7 @@
 #define RATE_HZ 20
 #define LOST_NS (2 * PLX_NS_PER_S / RATE_HZ + 50 * PLX_NS_PER_MS)
 #define BACK_NS PLX_NS_PER_S
-#define MOST_PAUSE_NS (1600 * PLX_NS_PER_MS) /* between two looks for a camera that refuses */
+#define MAX_PAUSE_NS (1600 * PLX_NS_PER_MS) /* between two looks for a camera that refuses */
 #define ROUNDS 6
 
 static struct pairs pairs;
@@ -231,7 +231,7 @@ static void test_format_refused(void **state)
         } while (!strstr(pairs.source->message.text, sentence));
         assert_false(pairs_next(&pairs, 1000));
         stereocam_set("left/refuse_format", 0);
-        report("back", pairs_wait_for_new(&pairs), MOST_PAUSE_NS + BACK_NS);
+        report("back", pairs_wait_for_new(&pairs), MAX_PAUSE_NS + BACK_NS);
     }
 }
 
@@ -248,7 +248,7 @@ static void test_refused_at_the_start(void **state)
     pairs_open(&pairs, &options);
     pairs_wait_for_flag(&pairs, PLX_HEALTH_CAMERA_LOST_RIGHT);
     stereocam_set("right/refuse_format", 0);
-    report("back", pairs_wait_for_new(&pairs), MOST_PAUSE_NS + BACK_NS);
+    report("back", pairs_wait_for_new(&pairs), MAX_PAUSE_NS + BACK_NS);
     pairs_close(&pairs);
     options.width = 130;
     pairs_refused(&options, PLX_ERR_UNSUPPORTED, &message);

@@ -16,8 +16,8 @@
 #include "core/base/clock.h"
 
 #define SCREEN_NS (PLX_NS_PER_S / 5)
-#define MOST_PAIRS 60 /* then it ends, whatever the verdict is */
-#define AGAIN 4       /* pairs from one look at the verdict to the next */
+#define MAX_PAIRS 60 /* then it ends, whatever the verdict is */
+#define AGAIN 4      /* pairs from one look at the verdict to the next */
 #define NEXT_LINE "\033[K\n"
 
 struct live {
@@ -111,7 +111,7 @@ static bool is_done(struct live *live)
     live->judged = boards->count;
     const int result = plx_outcome_find(boards, &outcome, &message);
     snprintf(live->verdict, sizeof live->verdict, "%s", result == 0 ? plx_outcome_verdict(&outcome) : message.text);
-    return (result == 0 && plx_outcome_is_good(&outcome)) || boards->count >= MOST_PAIRS;
+    return (result == 0 && plx_outcome_is_good(&outcome)) || boards->count >= MAX_PAIRS;
 }
 
 /* Returns an exit code. */

@@ -28,8 +28,8 @@ static int configure(struct plx_run *run, struct plx_error_message *message)
     const struct plx_run_options *options = &run->options;
     struct plx_config *config = &run->config;
     plx_config_default(config);
-    config->pipeline.columns = options->obstacles || is_truth_kind(options, "lidar") || is_truth_kind(options, "poses");
-    config->pipeline.ground = config->pipeline.obstacles = config->pipeline.columns;
+    config->pipeline.stixels = options->obstacles || is_truth_kind(options, "lidar") || is_truth_kind(options, "poses");
+    config->pipeline.ground = config->pipeline.obstacles = config->pipeline.stixels;
     for (int i = 0; i < options->set.count; i++) {
         int result = plx_config_set(config, options->set.item[i], message);
         if (result < 0)

@@ -43,7 +43,7 @@ static struct plx_pipeline_params params_of(const struct plx_run *run, enum plx_
     struct plx_pipeline_params params = run->config.pipeline;
     plx_match_preset_apply(&params.match, preset);
     params.refine = params.dense = true;
-    params.confidence = params.columns = false;
+    params.confidence = params.stixels = false;
     return params;
 }
 

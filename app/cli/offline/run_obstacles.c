@@ -162,10 +162,10 @@ int plx_run_lidar_table(struct plx_run *run)
 {
     run->options.ground_truth = run->options.ground_truth ? run->options.ground_truth : "gt.png";
     const struct plx_pipeline_params *params = &run->config.pipeline;
-    if (!params->obstacles || !params->columns || !params->refine || !params->dense)
+    if (!params->obstacles || !params->stixels || !params->refine || !params->dense)
         return plx_exit_error("parallax run", PLX_EXIT_USAGE,
                               "--truth lidar needs obstacles, columns and dense disparity; leave out --no-refine, and --set of "
-                              "obstacles.enabled, columns.enabled, refine.enabled and refine.dense");
+                              "obstacles.enabled, stixels.enabled, refine.enabled and refine.dense");
     struct measured measured = {.ground = calloc((size_t)run->pairs.count, sizeof *measured.ground)};
     if (!measured.ground)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));

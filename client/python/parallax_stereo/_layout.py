@@ -54,7 +54,7 @@ OBSTACLE = _struct(("label track status age_frames area_px", "u4"), ("x y width 
                    ("size_m", "f4", 2), ("size_class", "u4"), ("outline", "u2", 16))
 CELL = _struct(("kind age foot top", "u1"))
 SCAN = _struct(("nearest free known stixels", "u2"))
-STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support record", "u2"))
+STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support label", "u2"))
 
 _HEAD: tuple[tuple[Any, ...], ...] = (
     ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source blind", "u4"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stages even and agree: the local mean of nearly equal disparities, and what strict and dense disparity confirm. */
+/* Stages local_mean and cross_validate: the local mean of nearly equal disparities, and what strict and dense disparity
+ * confirm. */
 #include "gpu/device/access.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/packed.cuh"
@@ -21,7 +22,7 @@
  * number: OWN + BEYOND is one. */
 #define OWN 1536
 #define OWN_BITS 0x6600u
-#define BEYOND 0x1500 /* stands for invalid, as a half float for 20480; a disparity is at least 2 PLX_EVEN_STEP less */
+#define BEYOND 0x1500 /* stands for invalid, as a half float for 20480; a disparity is at least 2 PLX_LOCAL_MEAN_STEP less */
 #define ONE_BITS 0x3C00u
 
 typedef uint2 tile_even[TILE_Y][TILE_X / EACH];
@@ -34,8 +35,8 @@ static __device__ __forceinline__ uint32_t to_numbers(uint32_t pair)
 }
 
 /* Of two pixels, side by side in the halves: how many neighbours are near, and the sum of their steps from the pixel's own
- * disparity, at most 49 * PLX_EVEN_STEP = 1960: an exact half float. The count is a sum of bits, as the integer pipe has time
- * and adds two at once. */
+ * disparity, at most 49 * PLX_LOCAL_MEAN_STEP = 1960: an exact half float. The count is a sum of bits, as the integer pipe has
+ * time and adds two at once. */
 template <bool NARROW> struct near_pair {
     uint32_t own; /* the pixels; not narrow: what turns a neighbour into a step */
     uint32_t count;
@@ -52,7 +53,7 @@ template <bool NARROW> struct near_pair {
     {
         const __half2 step = NARROW ? __hsub2(plx_as_half2(neighbours), plx_as_half2(own))
                                     : __hsub2(plx_as_half2(neighbours + own), __float2half2_rn(OWN));
-        const __half2 is_near = __hadd2_sat(__hneg2(__habs2(step)), __float2half2_rn(PLX_EVEN_STEP + 1));
+        const __half2 is_near = __hadd2_sat(__hneg2(__habs2(step)), __float2half2_rn(PLX_LOCAL_MEAN_STEP + 1));
         count += plx_bits_of(is_near);
         sum = __hfma2(is_near, step, sum);
     }
@@ -66,11 +67,11 @@ template <bool NARROW> struct near_pair {
 };
 
 /* The mean step, rounded to the nearest integer, half up: the quotient with a quarter added to the numerator stays so far from
- * integers that its error does not matter. It is positive, as PLX_EVEN_STEP is added. */
+ * integers that its error does not matter. It is positive, as PLX_LOCAL_MEAN_STEP is added. */
 static __device__ __forceinline__ int mean(float sum, int count)
 {
     const float n = (float)count, inverse = plx_reciprocal(n);
-    return (int)(__fmaf_rn(n, PLX_EVEN_STEP + 0.5f, sum + 0.25f) * inverse) - PLX_EVEN_STEP;
+    return (int)(__fmaf_rn(n, PLX_LOCAL_MEAN_STEP + 0.5f, sum + 0.25f) * inverse) - PLX_LOCAL_MEAN_STEP;
 }
 
 /* Adds to FOUND what a row of the tile says of a thread's pixels. */
@@ -117,7 +118,7 @@ template <bool NARROW> static __device__ __forceinline__ void mean_steps(const t
 
 /* Grid: a block 128 x 8 pixels, a thread four of a row. Reads 2 bytes a pixel (3.6 with the halo), writes 2. */
 static __global__ void __launch_bounds__(WARP *ROWS)
-    even_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool src_aligned, bool dst_aligned)
+    local_mean_kernel(plx_view<const uint16_t> src, plx_view<uint16_t> dst, bool src_aligned, bool dst_aligned)
 {
     __shared__ tile_even tile, numbers;
     const int x0 = blockIdx.x * WARP * EACH, y0 = blockIdx.y * ROWS, x = x0 + threadIdx.x * EACH, y = y0 + threadIdx.y;
@@ -150,7 +151,7 @@ static __global__ void __launch_bounds__(WARP *ROWS)
     plx_store(result, dst.row(y) + x, src.width - x, dst_aligned);
 }
 
-int plx_gpu_even(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst)
+int plx_gpu_local_mean(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst)
 {
     struct plx_gpu *gpu = plx_gpu(self);
     if (!plx_images_ok(PLX_U16, src, dst) || !plx_same_size(src, dst))
@@ -159,15 +160,16 @@ int plx_gpu_even(struct plx_stages *self, const struct plx_image *src, const str
     const dim3 grid = plx_grid(src->width, src->height, dim3(WARP * EACH, ROWS));
     int result = plx_gpu_use_side(gpu, false);
     if (result == 0)
-        result = PLX_LAUNCH_DEPENDENT(gpu, even_kernel, grid, dim3(WARP, ROWS), plx_view_of<const uint16_t>(src),
+        result = PLX_LAUNCH_DEPENDENT(gpu, local_mean_kernel, grid, dim3(WARP, ROWS), plx_view_of<const uint16_t>(src),
                                       plx_view_of<uint16_t>(dst), plx_rows_aligned(src, EACH * sizeof(uint16_t)),
                                       plx_rows_aligned(dst, EACH * sizeof(uint16_t)));
     return plx_gpu_use_main(gpu, result);
 }
 
-/* --- agree --------------------------------------------------------------------------------------------------------------- */
+/* --- cross_validate
+ * --------------------------------------------------------------------------------------------------------------- */
 
-struct agree_args {
+struct cross_validate_args {
     plx_view<const uint16_t> strict, dense, raw;
     plx_view<const uint8_t> grey;
     plx_view<uint16_t> dst;
@@ -178,7 +180,8 @@ struct agree_args {
 static __device__ __forceinline__ uint16_t agree(int strict, int dense, int raw, int grey)
 {
     const bool is_lost = strict == PLX_DISPARITY_INVALID;
-    const int candidate = is_lost ? PLX_DISPARITY_ONE * raw : strict, limit = is_lost ? PLX_AGREE_RAW_STEP : PLX_AGREE_STEP;
+    const int candidate = is_lost ? PLX_DISPARITY_ONE * raw : strict,
+              limit = is_lost ? PLX_CROSS_VALIDATE_RAW_STEP : PLX_CROSS_VALIDATE_STEP;
     const bool confirmed = (unsigned)(candidate - dense + limit) <= 2u * (unsigned)limit && grey != 0;
 
     return (uint16_t)(confirmed ? is_lost ? dense : strict : PLX_DISPARITY_INVALID);
@@ -187,7 +190,7 @@ static __device__ __forceinline__ uint16_t agree(int strict, int dense, int raw,
 #define AGREE_EACH 8 /* pixels of a thread, side by side */
 
 /* Grid: a thread eight pixels of a row. Reads 7 bytes a pixel, writes 2. */
-static __global__ void __launch_bounds__(WARP *ROWS) agree_kernel(const __grid_constant__ agree_args a)
+static __global__ void __launch_bounds__(WARP *ROWS) cross_validate_kernel(const __grid_constant__ cross_validate_args a)
 {
     const int x = (blockIdx.x * WARP + threadIdx.x) * AGREE_EACH, y = blockIdx.y * ROWS + threadIdx.y,
               count = a.strict.width - x;
@@ -204,8 +207,8 @@ static __global__ void __launch_bounds__(WARP *ROWS) agree_kernel(const __grid_c
     plx_store(value, a.dst.row(y) + x, count, a.aligned);
 }
 
-int plx_gpu_agree(struct plx_stages *self, const struct plx_image *strict, const struct plx_image *dense,
-                  const struct plx_image *raw, const struct plx_image *left_grey, const struct plx_image *dst)
+int plx_gpu_cross_validate(struct plx_stages *self, const struct plx_image *strict, const struct plx_image *dense,
+                           const struct plx_image *raw, const struct plx_image *left_grey, const struct plx_image *dst)
 {
     struct plx_gpu *gpu = plx_gpu(self);
     if (!plx_images_ok(PLX_U16, strict, dense, raw, dst) || !plx_image_ok(left_grey, PLX_U8) ||
@@ -213,17 +216,17 @@ int plx_gpu_agree(struct plx_stages *self, const struct plx_image *strict, const
         return PLX_ERR_ARG;
 
     const size_t bytes = AGREE_EACH * sizeof(uint16_t);
-    const struct agree_args args = {plx_view_of<const uint16_t>(strict),
-                                    plx_view_of<const uint16_t>(dense),
-                                    plx_view_of<const uint16_t>(raw),
-                                    plx_view_of<const uint8_t>(left_grey),
-                                    plx_view_of<uint16_t>(dst),
-                                    plx_rows_aligned(strict, bytes) && plx_rows_aligned(dense, bytes) &&
-                                        plx_rows_aligned(raw, bytes) && plx_rows_aligned(dst, bytes),
-                                    plx_rows_aligned(left_grey, AGREE_EACH)};
+    const struct cross_validate_args args = {plx_view_of<const uint16_t>(strict),
+                                             plx_view_of<const uint16_t>(dense),
+                                             plx_view_of<const uint16_t>(raw),
+                                             plx_view_of<const uint8_t>(left_grey),
+                                             plx_view_of<uint16_t>(dst),
+                                             plx_rows_aligned(strict, bytes) && plx_rows_aligned(dense, bytes) &&
+                                                 plx_rows_aligned(raw, bytes) && plx_rows_aligned(dst, bytes),
+                                             plx_rows_aligned(left_grey, AGREE_EACH)};
     int result = plx_gpu_use_side(gpu, false);
     if (result == 0)
-        result = PLX_LAUNCH(gpu, agree_kernel, plx_grid(strict->width, strict->height, dim3(WARP * AGREE_EACH, ROWS)),
+        result = PLX_LAUNCH(gpu, cross_validate_kernel, plx_grid(strict->width, strict->height, dim3(WARP * AGREE_EACH, ROWS)),
                             dim3(WARP, ROWS), args);
     return plx_gpu_use_main(gpu, result);
 }

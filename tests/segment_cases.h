@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases of the records stage, for the unit test and the parity test: those of the columns stage with the stixels that it finds
+/* Cases of the segments stage, for the unit test and the parity test: those of the columns stage with the stixels that it finds
  * there, or with stixels at random, and predictions at random. */
-#ifndef PLX_TESTS_RECORD_CASES_H
-#define PLX_TESTS_RECORD_CASES_H
+#ifndef PLX_TESTS_SEGMENT_CASES_H
+#define PLX_TESTS_SEGMENT_CASES_H
 
-#include "core/ground/records.h"
+#include "core/ground/segments.h"
 #include "core/pipeline/stages.h"
 #include "tests/column_cases.h"
 
 /* As many cases with the stixels of the columns stage as with stixels at random, and then those that a prediction keeps
  * together. */
 #define STEPPED_CASES 48
-#define RECORD_CASES (2 * COLUMN_CASES + STEPPED_CASES)
+#define SEGMENT_CASES (2 * COLUMN_CASES + STEPPED_CASES)
 
-enum record_stixels { STIXELS_OF_COLUMNS, STIXELS_AT_RANDOM, STIXELS_STEPPED };
+enum segment_stixels { STIXELS_OF_COLUMNS, STIXELS_AT_RANDOM, STIXELS_STEPPED };
 
-struct record_case {
+struct segment_case {
     struct column_case column;
-    struct plx_records_params params;
-    enum record_stixels stixels;
+    struct plx_segments_params params;
+    enum segment_stixels stixels;
 };
 
-static inline struct record_case record_case(uint64_t *seed, int index)
+static inline struct segment_case segment_case(uint64_t *seed, int index)
 {
-    struct record_case ret = {.column = column_case(seed, index),
-                              .stixels = index < COLUMN_CASES       ? STIXELS_OF_COLUMNS
-                                         : index < 2 * COLUMN_CASES ? STIXELS_AT_RANDOM
-                                                                    : STIXELS_STEPPED};
+    struct segment_case ret = {.column = column_case(seed, index),
+                               .stixels = index < COLUMN_CASES       ? STIXELS_OF_COLUMNS
+                                          : index < 2 * COLUMN_CASES ? STIXELS_AT_RANDOM
+                                                                     : STIXELS_STEPPED};
     const struct plx_mask_params *mask = &ret.column.params.mask;
     static const int areas[] = {1, 1, 8, 100, 5000};
 
-    ret.params = (struct plx_records_params){
-        .depth_scale = random_below(seed, 8) ? 1000 + random_below(seed, 20000000) : PLX_RECORDS_MAX_SCALE,
+    ret.params = (struct plx_segments_params){
+        .depth_scale = random_below(seed, 8) ? 1000 + random_below(seed, 20000000) : PLX_SEGMENTS_MAX_SCALE,
         .infinity = mask->infinity,
         .min_height_um = mask->min_height_um,
         .max_height_um = mask->max_height_um,
@@ -85,8 +85,8 @@ static inline void steps_draw(uint64_t *seed, const struct plx_image *disparity,
 }
 
 /* Draws the disparity, and the stixels: at random, or those that CPU finds in the disparity. */
-static inline int record_draw(uint64_t *seed, const struct record_case *c, struct plx_stages *cpu,
-                              const struct plx_image *disparity, const struct plx_image *stixels)
+static inline int segment_draw(uint64_t *seed, const struct segment_case *c, struct plx_stages *cpu,
+                               const struct plx_image *disparity, const struct plx_image *stixels)
 {
     struct plx_image scan = test_image_new(stixels->height, 1, PLX_U64, 0);
     int result = 0;
@@ -97,7 +97,7 @@ static inline int record_draw(uint64_t *seed, const struct record_case *c, struc
     else if (c->stixels == STIXELS_AT_RANDOM)
         stixels_draw(seed, c->column.height, stixels);
     else
-        result = cpu->ops->columns(cpu, disparity, &c->column.ground, &c->column.params, &scan, stixels);
+        result = cpu->ops->stixels(cpu, disparity, &c->column.ground, &c->column.params, &scan, stixels);
     test_image_free(&scan);
     return result;
 }

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage records: obstacles made of stixels. Links stixels, lets each pixel find its stixel, numbers the records by what they
- * hold, and writes the numbers. The arithmetic is core/ground/records.h. */
+/* Stage segments: obstacles made of stixels. Links stixels, lets each pixel find its stixel, numbers the segments by what they
+ * hold, and writes the numbers. The arithmetic is core/ground/segments.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/error.h>
 
-#include "core/ground/records.h"
+#include "core/ground/segments.h"
 #include "cpu/internal.h"
 #include "cpu/obstacles/union_find.h"
 
 #define STRIPE 16 /* columns of stixels that a thread takes at a time */
 
-/* By number of the stixel; a record's at its name. */
-struct plx_records_scratch {
-    uint32_t *parent;                 /* on the way to the name of its record */
-    uint32_t *area;                   /* pixels */
-    uint32_t *number;                 /* of its record, 0 if that has gone */
-    uint32_t *linked;                 /* name of its record before narrow ones join */
-    struct plx_record_extent *extent; /* at that name */
-    uint64_t *order;                  /* of the records that stay: ~area << 32 | name */
+/* By number of the stixel; a segment's at its name. */
+struct plx_segments_scratch {
+    uint32_t *parent;                  /* on the way to the name of its segment */
+    uint32_t *area;                    /* pixels */
+    uint32_t *number;                  /* of its segment, 0 if that has gone */
+    uint32_t *linked;                  /* name of its segment before narrow ones join */
+    struct plx_segment_extent *extent; /* at that name */
+    uint64_t *order;                   /* of the segments that stay: ~area << 32 | name */
 };
 
-int plx_records_scratch_create(const struct plx_limits *limits, struct plx_records_scratch **ret_scratch)
+int plx_segments_scratch_create(const struct plx_limits *limits, struct plx_segments_scratch **ret_scratch)
 {
     const size_t count = (size_t)plx_stixels_of(limits->width);
-    struct plx_records_scratch *s = calloc(1, sizeof *s);
+    struct plx_segments_scratch *s = calloc(1, sizeof *s);
     if (!s)
         return PLX_ERR_NOMEM;
     s->parent = malloc(count * sizeof *s->parent);
@@ -35,14 +35,14 @@ int plx_records_scratch_create(const struct plx_limits *limits, struct plx_recor
     s->extent = malloc(count * sizeof *s->extent);
     s->order = malloc(count * sizeof *s->order);
     if (!s->parent || !s->area || !s->number || !s->linked || !s->extent || !s->order) {
-        plx_records_scratch_destroy(s);
+        plx_segments_scratch_destroy(s);
         return PLX_ERR_NOMEM;
     }
     *ret_scratch = s;
     return 0;
 }
 
-void plx_records_scratch_destroy(struct plx_records_scratch *scratch)
+void plx_segments_scratch_destroy(struct plx_segments_scratch *scratch)
 {
     if (!scratch)
         return;
@@ -58,9 +58,9 @@ void plx_records_scratch_destroy(struct plx_records_scratch *scratch)
 struct job {
     const struct plx_image *disparity, *stixels, *labels;
     const struct plx_ground *ground;
-    const struct plx_records_params *params;
+    const struct plx_segments_params *params;
     const struct plx_predictions *predictions;
-    struct plx_records_scratch *scratch;
+    struct plx_segments_scratch *scratch;
     int columns;
 };
 
@@ -134,15 +134,15 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Columns and pixels of each record. */
+/* Columns and pixels of each segment. */
 static void measure_extents(const struct job *job, uint32_t count)
 {
-    const struct plx_records_scratch *s = job->scratch;
+    const struct plx_segments_scratch *s = job->scratch;
 
     for (uint32_t i = 0; i < count; i++)
-        s->extent[i] = (struct plx_record_extent){UINT32_MAX, 0, 0};
+        s->extent[i] = (struct plx_segment_extent){UINT32_MAX, 0, 0};
     for (uint32_t i = 0; i < count; i++) {
-        struct plx_record_extent *extent = &s->extent[s->linked[i]];
+        struct plx_segment_extent *extent = &s->extent[s->linked[i]];
         const uint32_t x = i / PLX_COLUMN_STIXELS;
         extent->first = x < extent->first ? x : extent->first;
         extent->last = x; /* columns come in order */
@@ -150,27 +150,27 @@ static void measure_extents(const struct job *job, uint32_t count)
     }
 }
 
-/* Joins narrow records to those beside them, by pairs of stixels of column X and the next. */
+/* Joins narrow segments to those beside them, by pairs of stixels of column X and the next. */
 static void join_column(const struct job *job, uint32_t x)
 {
-    const struct plx_records_scratch *s = job->scratch;
+    const struct plx_segments_scratch *s = job->scratch;
     const struct plx_stixel *column = plx_row(job->stixels, (int)x), *next = plx_row(job->stixels, (int)x + 1);
 
     for (uint32_t i = 0; i < PLX_COLUMN_STIXELS && column[i].disparity > 0; i++)
         for (uint32_t k = 0; k < PLX_COLUMN_STIXELS && next[k].disparity > 0; k++) {
             const uint32_t a = s->linked[x * PLX_COLUMN_STIXELS + i], b = s->linked[(x + 1) * PLX_COLUMN_STIXELS + k];
-            if (a != b && plx_records_may_join(&s->extent[a], &s->extent[b], (uint32_t)job->params->min_area) &&
+            if (a != b && plx_segments_may_join(&s->extent[a], &s->extent[b], (uint32_t)job->params->min_area) &&
                 plx_stixels_join(job->params->depth_scale, &column[i], &next[k]))
                 plx_union_merge(s->parent, a, b);
         }
 }
 
-/* Numbers the records, and returns how many there are. */
-static uint32_t number_records(const struct job *job)
+/* Numbers the segments, and returns how many there are. */
+static uint32_t number_segments(const struct job *job)
 {
-    const struct plx_records_scratch *s = job->scratch;
+    const struct plx_segments_scratch *s = job->scratch;
     const uint32_t count = (uint32_t)job->columns * PLX_COLUMN_STIXELS;
-    uint32_t records = 0;
+    uint32_t segments = 0;
 
     measure_extents(job, count);
     for (int x = 0; x + 1 < job->columns; x++)
@@ -184,17 +184,17 @@ static uint32_t number_records(const struct job *job)
     }
     for (uint32_t i = 0; i < count; i++)
         if (s->parent[i] == i && s->area[i] >= (uint32_t)job->params->min_area)
-            s->order[records++] = (uint64_t)~s->area[i] << 32 | i;
-    qsort(s->order, records, sizeof *s->order, ascending);
-    for (uint32_t i = 0; i < records; i++)
+            s->order[segments++] = (uint64_t)~s->area[i] << 32 | i;
+    qsort(s->order, segments, sizeof *s->order, ascending);
+    for (uint32_t i = 0; i < segments; i++)
         s->number[(uint32_t)s->order[i]] = i + 1;
     for (uint32_t i = 0; i < count; i++) {
         struct plx_stixel *stixel =
             (struct plx_stixel *)plx_row(job->stixels, (int)i / PLX_COLUMN_STIXELS) + i % PLX_COLUMN_STIXELS;
         s->number[i] = s->number[s->parent[i]];
-        stixel->record = plx_stixel_record(s->number[i]);
+        stixel->label = plx_stixel_segment(s->number[i]);
     }
-    return records;
+    return segments;
 }
 
 static void write_numbers(void *argument, int y)
@@ -206,21 +206,21 @@ static void write_numbers(void *argument, int y)
         label[x] = label[x] > 0 ? job->scratch->number[label[x] - 1] : 0;
 }
 
-int plx_cpu_records(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
-                    const struct plx_records_params *params, const struct plx_predictions *predictions,
-                    const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
+int plx_cpu_segments(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                     const struct plx_segments_params *params, const struct plx_predictions *predictions,
+                     const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     const struct plx_cpu *cpu = plx_cpu(self);
-    struct job job = {disparity, stixels, ret_labels, ground, params, predictions, cpu->records, stixels->height};
+    struct job job = {disparity, stixels, ret_labels, ground, params, predictions, cpu->segments, stixels->height};
 
-    if (!plx_records_ok(disparity, params, stixels, ret_labels))
+    if (!plx_segments_ok(disparity, params, stixels, ret_labels))
         return PLX_ERR_ARG;
     if (!plx_cpu_holds(cpu, disparity))
         return PLX_ERR_RANGE;
     link_stixels(&job);
-    memset(cpu->records->area, 0, (size_t)plx_stixels_of(disparity->width) * sizeof *cpu->records->area);
+    memset(cpu->segments->area, 0, (size_t)plx_stixels_of(disparity->width) * sizeof *cpu->segments->area);
     plx_pool_run(cpu->pool, (job.columns + STRIPE - 1) / STRIPE, find_stripe, &job);
-    *ret_count = number_records(&job);
+    *ret_count = number_segments(&job);
     plx_pool_run_rows(cpu->pool, disparity->height, write_numbers, &job);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage records beside its plain scalar oracle: every content of the columns stage, odd sizes, pitch unlike width, stixels and
+/* Stage segments beside its plain scalar oracle: every content of the columns stage, odd sizes, pitch unlike width, stixels and
  * predictions at random; and what it must make of a few stixels. */
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include <parallax/error.h>
 
 #include "cpu/cpu.h"
-#include "oracle/records.h"
+#include "oracle/segments.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
-#include "tests/record_cases.h"
+#include "tests/segment_cases.h"
 
 #define WIDTH 640
 #define HEIGHT 520
@@ -32,8 +32,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The number of records of a case without PREDICTIONS. */
-static uint32_t count_unpredicted(const struct record_case *c, const struct plx_image *disparity,
+/* The number of segments of a case without PREDICTIONS. */
+static uint32_t count_unpredicted(const struct segment_case *c, const struct plx_image *disparity,
                                   const struct plx_image *stixels)
 {
     struct plx_image labels = test_image_new(disparity->width, disparity->height, PLX_U32, 0);
@@ -42,7 +42,7 @@ static uint32_t count_unpredicted(const struct record_case *c, const struct plx_
 
     for (int x = 0; x < stixels->height; x++)
         memcpy(plx_row(&copy, x), plx_row(stixels, x), PLX_COLUMN_STIXELS * sizeof(struct plx_stixel));
-    assert_int_equal(cpu->ops->records(cpu, disparity, &c->column.ground, &c->params, &no_predictions, &copy, &labels, &count),
+    assert_int_equal(cpu->ops->segments(cpu, disparity, &c->column.ground, &c->params, &no_predictions, &copy, &labels, &count),
                      0);
     test_image_free(&labels);
     test_image_free(&copy);
@@ -57,8 +57,8 @@ static void same_bits_as_the_oracle(void **state)
     int changed = 0, full = 0;
     struct plx_predictions predictions;
 
-    for (int i = 0; i < RECORD_CASES; i++) {
-        const struct record_case c = record_case(&seed, i);
+    for (int i = 0; i < SEGMENT_CASES; i++) {
+        const struct segment_case c = segment_case(&seed, i);
         const int width = c.column.width, height = c.column.height, columns = plx_columns_of(width);
         struct plx_image disparity = test_image_new(width, height, PLX_U16, (int)random_below(&seed, 5));
         struct plx_image want = test_image_new(width, height, PLX_U32, 0), got = test_image_new(width, height, PLX_U32, 3);
@@ -66,17 +66,17 @@ static void same_bits_as_the_oracle(void **state)
                          got_stixels = test_image_new(PLX_COLUMN_STIXELS, columns, PLX_U128, 1);
         uint32_t want_count = 0, got_count = 77;
 
-        assert_int_equal(record_draw(&seed, &c, cpu, &disparity, &want_stixels), 0);
+        assert_int_equal(segment_draw(&seed, &c, cpu, &disparity, &want_stixels), 0);
         predictions_draw(&prediction_seed, &want_stixels, &predictions);
         const uint32_t unpredicted = count_unpredicted(&c, &disparity, &want_stixels);
         for (int x = 0; x < columns; x++)
             memcpy(plx_row(&got_stixels, x), plx_row(&want_stixels, x), PLX_COLUMN_STIXELS * sizeof(struct plx_stixel));
-        oracle_records(&disparity, &c.column.ground, &c.params, &predictions, &want_stixels, &want, &want_count);
+        oracle_segments(&disparity, &c.column.ground, &c.params, &predictions, &want_stixels, &want, &want_count);
         assert_int_equal(
-            cpu->ops->records(cpu, &disparity, &c.column.ground, &c.params, &predictions, &got_stixels, &got, &got_count), 0);
+            cpu->ops->segments(cpu, &disparity, &c.column.ground, &c.params, &predictions, &got_stixels, &got, &got_count), 0);
         if (got_count != want_count || !test_image_equal(&got, &want) || !test_image_equal(&got_stixels, &want_stixels) ||
             !test_image_padding_intact(&got) || !test_image_padding_intact(&got_stixels))
-            fail_msg("case %d, %d x %d, content %d, %d predictions, PLX_TEST_SEED=%llu: %u records, expected %u", i, width,
+            fail_msg("case %d, %d x %d, content %d, %d predictions, PLX_TEST_SEED=%llu: %u segments, expected %u", i, width,
                      height, (int)c.column.content, predictions.count, (unsigned long long)test_seed(), got_count, want_count);
         found += got_count;
         changed += got_count != unpredicted;
@@ -88,7 +88,7 @@ static void same_bits_as_the_oracle(void **state)
         test_image_free(&want_stixels);
         test_image_free(&got_stixels);
     }
-    print_message("%u records, up to %u in a picture; predictions change %d cases, %d have the most\n", found, most, changed,
+    print_message("%u segments, up to %u in a picture; predictions change %d cases, %d have the most\n", found, most, changed,
                   full);
     assert_true(found > 800 && most > 100 && changed > 5 && full > 5);
 }
@@ -97,7 +97,7 @@ static void same_bits_as_the_oracle(void **state)
 static void expect_predicted(const struct plx_predictions *predictions, const struct plx_stixel (*stixel)[PLX_COLUMN_STIXELS],
                              int d, int min_area, const uint16_t (*want)[PLX_COLUMN_STIXELS], uint32_t want_count)
 {
-    const struct plx_records_params params = {.depth_scale = 6000000, .max_height_um = 3000000, .min_area = min_area};
+    const struct plx_segments_params params = {.depth_scale = 6000000, .max_height_um = 3000000, .min_area = min_area};
     const struct plx_ground none = {0};
     struct plx_image disparity = test_image_new(32, 40, PLX_U16, 0), labels = test_image_new(32, 40, PLX_U32, 0),
                      stixels = test_image_new(PLX_COLUMN_STIXELS, 8, PLX_U128, 0);
@@ -107,12 +107,12 @@ static void expect_predicted(const struct plx_predictions *predictions, const st
         ((uint16_t *)disparity.data)[i] = (uint16_t)d;
     for (int x = 0; x < 8; x++)
         memcpy(plx_row(&stixels, x), stixel[x], sizeof *stixel);
-    assert_int_equal(cpu->ops->records(cpu, &disparity, &none, &params, predictions, &stixels, &labels, &count), 0);
+    assert_int_equal(cpu->ops->segments(cpu, &disparity, &none, &params, predictions, &stixels, &labels, &count), 0);
     for (int x = 0; x < 8; x++)
         for (int i = 0; i < PLX_COLUMN_STIXELS; i++)
-            if (((const struct plx_stixel *)plx_row(&stixels, x))[i].record != want[x][i])
-                fail_msg("stixel %d of column %d is of record %d, expected %d", i, x,
-                         ((const struct plx_stixel *)plx_row(&stixels, x))[i].record, want[x][i]);
+            if (((const struct plx_stixel *)plx_row(&stixels, x))[i].label != want[x][i])
+                fail_msg("stixel %d of column %d is of segment %d, expected %d", i, x,
+                         ((const struct plx_stixel *)plx_row(&stixels, x))[i].label, want[x][i]);
     assert_int_equal(count, want_count);
     test_image_free(&disparity);
     test_image_free(&labels);
@@ -130,7 +130,7 @@ static void expect(const struct plx_stixel (*stixel)[PLX_COLUMN_STIXELS], int d,
         .y0 = (first), .y1 = (last), .disparity = (d)                                                                          \
     }
 
-static void what_is_near_in_rows_and_depth_is_one_record(void **state)
+static void what_is_near_in_rows_and_depth_is_one_segment(void **state)
 {
     (void)state;
     const struct plx_stixel stixel[8][PLX_COLUMN_STIXELS] = {
@@ -240,12 +240,12 @@ static void a_pixel_lies_on_what_has_its_depth(void **state)
     expect(near, 480, 1, want_near, 2);
 }
 
-static void records_that_cannot_be_published_say_so(void **state)
+static void segments_that_cannot_be_published_say_so(void **state)
 {
     (void)state;
     struct plx_image disparity = test_image_new(640, 480, PLX_U16, 0), labels = test_image_new(640, 480, PLX_U32, 0),
                      stixels = test_image_new(PLX_COLUMN_STIXELS, 160, PLX_U128, 0);
-    const struct plx_records_params params = {.depth_scale = 6000000, .max_height_um = 3000000, .min_area = 1};
+    const struct plx_segments_params params = {.depth_scale = 6000000, .max_height_um = 3000000, .min_area = 1};
     const struct plx_ground none = {0};
     uint32_t count = 0;
 
@@ -255,12 +255,12 @@ static void records_that_cannot_be_published_say_so(void **state)
         for (int i = 0; i < 4; i++)
             ((struct plx_stixel *)plx_row(&stixels, x))[i] =
                 (struct plx_stixel)STIXEL((uint16_t)(100 * i), (uint16_t)(100 * i + 90 - i - x / 2 % 80), 320);
-    assert_int_equal(cpu->ops->records(cpu, &disparity, &none, &params, &no_predictions, &stixels, &labels, &count), 0);
+    assert_int_equal(cpu->ops->segments(cpu, &disparity, &none, &params, &no_predictions, &stixels, &labels, &count), 0);
     assert_int_equal(count, 320);
     int unpublished = 0;
     for (int x = 0; x < 160; x += 2)
         for (int i = 0; i < 4; i++)
-            unpublished += ((const struct plx_stixel *)plx_row(&stixels, x))[i].record == 0xFFFF;
+            unpublished += ((const struct plx_stixel *)plx_row(&stixels, x))[i].label == 0xFFFF;
     assert_int_equal(unpublished, 320 - PLX_MAX_OBSTACLES);
     test_image_free(&disparity);
     test_image_free(&labels);
@@ -270,25 +270,25 @@ static void records_that_cannot_be_published_say_so(void **state)
 static void refuses_what_does_not_fit(void **state)
 {
     (void)state;
-    struct plx_records_params params = {.depth_scale = 1, .min_area = 1};
+    struct plx_segments_params params = {.depth_scale = 1, .min_area = 1};
     const struct plx_ground none = {0};
     struct plx_image disparity = test_image_new(65, 64, PLX_U16, 0), labels = test_image_new(65, 64, PLX_U32, 0),
                      stixels = test_image_new(PLX_COLUMN_STIXELS, 17, PLX_U128, 0), few = stixels;
     uint32_t count = 7;
 
-#define RECORDS(disparity, stixels, labels)                                                                                    \
-    cpu->ops->records(cpu, disparity, &none, &params, &no_predictions, stixels, labels, &count)
+#define SEGMENTS(disparity, stixels, labels)                                                                                   \
+    cpu->ops->segments(cpu, disparity, &none, &params, &no_predictions, stixels, labels, &count)
     few.height = 16;
-    assert_int_equal(RECORDS(&disparity, &few, &labels), PLX_ERR_ARG);
-    assert_int_equal(RECORDS(&disparity, &stixels, &disparity), PLX_ERR_ARG);
-    params.depth_scale = PLX_RECORDS_MAX_SCALE + 1;
-    assert_int_equal(RECORDS(&disparity, &stixels, &labels), PLX_ERR_ARG);
-    params.depth_scale = PLX_RECORDS_MAX_SCALE;
+    assert_int_equal(SEGMENTS(&disparity, &few, &labels), PLX_ERR_ARG);
+    assert_int_equal(SEGMENTS(&disparity, &stixels, &disparity), PLX_ERR_ARG);
+    params.depth_scale = PLX_SEGMENTS_MAX_SCALE + 1;
+    assert_int_equal(SEGMENTS(&disparity, &stixels, &labels), PLX_ERR_ARG);
+    params.depth_scale = PLX_SEGMENTS_MAX_SCALE;
     params.min_area = 0;
-    assert_int_equal(RECORDS(&disparity, &stixels, &labels), PLX_ERR_ARG);
+    assert_int_equal(SEGMENTS(&disparity, &stixels, &labels), PLX_ERR_ARG);
     assert_int_equal(count, 7);
     params.min_area = 1;
-    assert_int_equal(RECORDS(&disparity, &stixels, &labels), 0);
+    assert_int_equal(SEGMENTS(&disparity, &stixels, &labels), 0);
     assert_int_equal(count, 0);
     test_image_free(&disparity);
     test_image_free(&labels);
@@ -299,13 +299,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_as_the_oracle),
-        cmocka_unit_test(what_is_near_in_rows_and_depth_is_one_record),
+        cmocka_unit_test(what_is_near_in_rows_and_depth_is_one_segment),
         cmocka_unit_test(a_far_ramp_belongs_to_what_it_leads_from),
         cmocka_unit_test(one_predicted_box_keeps_an_obstacle_together),
         cmocka_unit_test(two_predicted_boxes_keep_nothing_together),
         cmocka_unit_test(what_differs_too_much_comes_apart_in_a_predicted_box),
         cmocka_unit_test(a_pixel_lies_on_what_has_its_depth),
-        cmocka_unit_test(records_that_cannot_be_published_say_so),
+        cmocka_unit_test(segments_that_cannot_be_published_say_so),
         cmocka_unit_test(refuses_what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

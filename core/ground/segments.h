@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arithmetic of the stage records, obstacles made of stixels: as core/ground/columns.h, compiled by every backend.
+ * The arithmetic of the stage segments, obstacles made of stixels: as core/ground/columns.h, compiled by every backend.
  * Disparities are 1/16 px above that of infinity.
  *
  * 1. Stixel i of column X has the number 8 X + i. Two stixels of one column, or of neighbouring ones, are linked where they are
  *    near each other in rows and in depth (plx_stixels_link), or in rows and more loosely in depth within the predicted box of
- *    one obstacle (plx_stixels_continue). A record is what is linked; its name is its smallest number.
- * 2. Each pixel belongs to the record of the first stixel of its column that it lies on (plx_stixel_holds), if there is one.
- * 3. Records with fewer than min_area pixels go. Of the others, one that is narrow joins those beside it (plx_stixels_join):
+ *    one obstacle (plx_stixels_continue). A segment is what is linked; its name is its smallest number.
+ * 2. Each pixel belongs to the segment of the first stixel of its column that it lies on (plx_stixel_holds), if there is one.
+ * 3. Segments with fewer than min_area pixels go. Of the others, one that is narrow joins those beside it (plx_stixels_join):
  * the columns of a hedge step back and forth by more than those of a wall, from frame to frame too.
  * 4. What is left is numbered from 1 by area, the largest first, then by name.
  */
-#ifndef PLX_CORE_GROUND_RECORDS_H
-#define PLX_CORE_GROUND_RECORDS_H
+#ifndef PLX_CORE_GROUND_SEGMENTS_H
+#define PLX_CORE_GROUND_SEGMENTS_H
 
 #include "core/ground/columns.h"
 #include "core/ground/predictions.h"
@@ -21,8 +21,8 @@
 #define PLX_LINK_GAP 4        /* rows between two stixels of one column that are linked */
 #define PLX_LINK_MM 300       /* depths that agree differ by at most so much, */
 #define PLX_LINK_PERMILLE 20  /* or by so much of the larger disparity */
-#define PLX_NARROW_COLUMNS 4  /* from the first to the last column of a narrow record */
-#define PLX_JOIN_MM 700       /* depths of a narrow record and of what it joins differ by at most so much, */
+#define PLX_NARROW_COLUMNS 4  /* from the first to the last column of a narrow segment */
+#define PLX_JOIN_MM 700       /* depths of a narrow segment and of what it joins differ by at most so much, */
 #define PLX_JOIN_STEP 8       /* 1/16 px, or disparities by so much: matching draws such a ramp at the side of a far thing, */
 #define PLX_JOIN_STEP_MM 1500 /* and depths by so much: farther away that step is the gap between two things */
 #define PLX_CONTINUE_PERMILLE 50 /* depths within one predicted box: those of a join, or by so much of the larger disparity */
@@ -30,19 +30,19 @@
 #define PLX_HOLD_MM 1250  /* and from so many mm of depth, */
 #define PLX_HOLD_ALWAYS 2 /* but not up to 1/16 px */
 
-struct plx_records_params {
-    int64_t depth_scale; /* 16000 fx baseline, rounded: depth in mm = depth_scale / disparity; 1 .. PLX_RECORDS_MAX_SCALE */
+struct plx_segments_params {
+    int64_t depth_scale; /* 16000 fx baseline, rounded: depth in mm = depth_scale / disparity; 1 .. PLX_SEGMENTS_MAX_SCALE */
     int infinity;        /* disparity of a point at infinity, plx_disparity_at_infinity */
     int32_t min_height_um, max_height_um; /* above ground, of a pixel */
     int min_area;                         /* pixels, from 1 */
 };
 
-/* What is known of a record before narrow ones join: its columns of stixels and its pixels. */
-struct plx_record_extent {
+/* What is known of a segment before narrow ones join: its columns of stixels and its pixels. */
+struct plx_segment_extent {
     uint32_t first, last, area;
 };
 
-#define PLX_RECORDS_MAX_SCALE ((int64_t)1 << 40)
+#define PLX_SEGMENTS_MAX_SCALE ((int64_t)1 << 40)
 
 static inline int plx_stixels_of(int width)
 {
@@ -50,13 +50,13 @@ static inline int plx_stixels_of(int width)
 }
 
 /* True if the images are sound, of their types, and of one picture's size. */
-static inline bool plx_records_ok(const struct plx_image *disparity, const struct plx_records_params *params,
-                                  const struct plx_image *stixels, const struct plx_image *labels)
+static inline bool plx_segments_ok(const struct plx_image *disparity, const struct plx_segments_params *params,
+                                   const struct plx_image *stixels, const struct plx_image *labels)
 {
     return plx_image_ok(disparity, PLX_U16) && plx_image_ok(stixels, PLX_U128) && plx_image_ok(labels, PLX_U32) &&
            plx_same_size(disparity, labels) && stixels->width == PLX_COLUMN_STIXELS &&
            stixels->height == plx_columns_of(disparity->width) && params->depth_scale >= 1 &&
-           params->depth_scale <= PLX_RECORDS_MAX_SCALE && params->min_area >= 1;
+           params->depth_scale <= PLX_SEGMENTS_MAX_SCALE && params->min_area >= 1;
 }
 
 /* True if the depths at disparities A and B differ by at most MM. */
@@ -72,7 +72,7 @@ PLX_BOTH int plx_common_rows(const struct plx_stixel *a, const struct plx_stixel
     return (a->y1 < b->y1 ? a->y1 : b->y1) - (a->y0 > b->y0 ? a->y0 : b->y0) + 1;
 }
 
-/* True if A and B belong to one record; SAME: they are of one column, else of neighbouring ones. */
+/* True if A and B belong to one segment; SAME: they are of one column, else of neighbouring ones. */
 PLX_BOTH bool plx_stixels_link(int64_t depth_scale, const struct plx_stixel *a, const struct plx_stixel *b, bool same)
 {
     const int64_t step = a->disparity > b->disparity ? a->disparity - b->disparity : b->disparity - a->disparity;
@@ -90,7 +90,7 @@ PLX_BOTH bool plx_disparities_join(int64_t depth_scale, int a, int b)
            (step <= PLX_JOIN_STEP && plx_depths_within(depth_scale, a, b, PLX_JOIN_STEP_MM));
 }
 
-/* True if A and B, of neighbouring columns, make one of two records, one of which is narrow. */
+/* True if A and B, of neighbouring columns, make one of two segments, one of which is narrow. */
 PLX_BOTH bool plx_stixels_join(int64_t depth_scale, const struct plx_stixel *a, const struct plx_stixel *b)
 {
     return a->disparity > 0 && b->disparity > 0 && plx_common_rows(a, b) >= PLX_LINK_ROWS &&
@@ -123,8 +123,8 @@ PLX_BOTH bool plx_stixels_continue(int64_t depth_scale, const struct plx_predict
     return false;
 }
 
-/* True if the records A and B may become one by a pair of their stixels. */
-PLX_BOTH bool plx_records_may_join(const struct plx_record_extent *a, const struct plx_record_extent *b, uint32_t min_area)
+/* True if the segments A and B may become one by a pair of their stixels. */
+PLX_BOTH bool plx_segments_may_join(const struct plx_segment_extent *a, const struct plx_segment_extent *b, uint32_t min_area)
 {
     const bool narrow = a->last - a->first < PLX_NARROW_COLUMNS || b->last - b->first < PLX_NARROW_COLUMNS;
     return narrow && a->area >= min_area && b->area >= min_area;
@@ -132,7 +132,7 @@ PLX_BOTH bool plx_records_may_join(const struct plx_record_extent *a, const stru
 
 /* True if pixel (X, Y) with disparity D, relative to min_disparity, lies on STIXEL of its column. */
 PLX_BOTH bool plx_stixel_holds(const struct plx_stixel *stixel, const struct plx_ground *ground,
-                               const struct plx_records_params *params, int x, int y, int d)
+                               const struct plx_segments_params *params, int x, int y, int d)
 {
     const int here = d - params->infinity,
               step = here > stixel->disparity ? here - stixel->disparity : stixel->disparity - here;
@@ -147,8 +147,8 @@ PLX_BOTH bool plx_stixel_holds(const struct plx_stixel *stixel, const struct plx
     return above >= (int64_t)here * params->min_height_um && above <= (int64_t)here * params->max_height_um;
 }
 
-/* What a stixel says of a record that has NUMBER, from 1, or 0 where it has gone. */
-PLX_BOTH uint16_t plx_stixel_record(uint32_t number)
+/* What a stixel says of a segment that has NUMBER, from 1, or 0 where it has gone. */
+PLX_BOTH uint16_t plx_stixel_segment(uint32_t number)
 {
     return (uint16_t)(number <= PLX_MAX_OBSTACLES ? number : 0xFFFF);
 }

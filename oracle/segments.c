@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "oracle/records.h"
+#include "oracle/segments.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void name_stixels(const struct plx_image *stixels, int64_t scale, const s
     }
 }
 
-/* Gives a narrow record and the records beside it one name, the smallest; AREA: pixels by name, of the names as they are. */
+/* Gives a narrow segment and the segments beside it one name, the smallest; AREA: pixels by name, of the names as they are. */
 static void join_narrow(const struct plx_image *stixels, int64_t scale, const int *area, int min_area, int *name)
 {
     const int count = 8 * stixels->height;
@@ -127,7 +127,7 @@ static int64_t floor_divide(int64_t value, int64_t by)
 
 /* The first stixel that pixel (x, y) lies on, -1 if none. */
 static int stixel_at(const struct plx_image *disparity, const struct plx_ground *ground,
-                     const struct plx_records_params *params, const struct plx_image *stixels, int x, int y)
+                     const struct plx_segments_params *params, const struct plx_image *stixels, int x, int y)
 {
     const int d = ((const uint16_t *)plx_row(disparity, y))[x], p = d - params->infinity;
     int64_t g = floor_divide(ground->a * x + ground->b * y + ground->c, 65536) - params->infinity;
@@ -147,14 +147,14 @@ static int stixel_at(const struct plx_image *disparity, const struct plx_ground 
     return -1;
 }
 
-void oracle_records(const struct plx_image *disparity, const struct plx_ground *ground, const struct plx_records_params *params,
-                    const struct plx_predictions *predictions, const struct plx_image *stixels,
-                    const struct plx_image *ret_labels, uint32_t *ret_count)
+void oracle_segments(const struct plx_image *disparity, const struct plx_ground *ground,
+                     const struct plx_segments_params *params, const struct plx_predictions *predictions,
+                     const struct plx_image *stixels, const struct plx_image *ret_labels, uint32_t *ret_count)
 {
     const int count = 8 * stixels->height;
     int *name = oracle_allocate((size_t)count, sizeof *name), *area = oracle_allocate((size_t)count, sizeof *area),
         *number = oracle_allocate((size_t)count, sizeof *number);
-    uint32_t records = 0;
+    uint32_t segments = 0;
 
     name_stixels(stixels, params->depth_scale, predictions, name);
     for (int y = 0; y < disparity->height; y++)
@@ -176,7 +176,7 @@ void oracle_records(const struct plx_image *disparity, const struct plx_ground *
                 largest = i;
         if (largest < 0)
             break;
-        number[largest] = (int)++records;
+        number[largest] = (int)++segments;
     }
     for (int y = 0; y < disparity->height; y++)
         for (int x = 0; x < disparity->width; x++) {
@@ -184,8 +184,8 @@ void oracle_records(const struct plx_image *disparity, const struct plx_ground *
             ((uint32_t *)plx_row(ret_labels, y))[x] = stixel < 0 ? 0 : (uint32_t)number[name[stixel]];
         }
     for (int i = 0; i < count; i++)
-        stixel_of(stixels, i)->record = (uint16_t)(number[name[i]] <= 256 ? number[name[i]] : 65535);
-    *ret_count = records;
+        stixel_of(stixels, i)->label = (uint16_t)(number[name[i]] <= 256 ? number[name[i]] : 65535);
+    *ret_count = segments;
     free(name);
     free(area);
     free(number);

@@ -7,7 +7,7 @@
 #ifndef PLX_APP_CORRECTIONS_HISTORY_H
 #define PLX_APP_CORRECTIONS_HISTORY_H
 
-#include "core/drift/learner.h"
+#include "core/drift/job.h"
 
 #define PLX_CORRECTIONS_KEPT 32
 #define PLX_CORRECTIONS_PATH 4200   /* bytes of a path, with what is added to that of the history */

@@ -3,7 +3,7 @@
 #ifndef PLX_APP_CORRECTIONS_RESIDUALS_H
 #define PLX_APP_CORRECTIONS_RESIDUALS_H
 
-#include "core/drift/learner.h"
+#include "core/drift/job.h"
 
 /* Writes an SVG of two panels: each match as an arrow, 25 times as long as its rows differ. IO. */
 int plx_residuals_write(const char *path, const struct plx_correction_evidence *evidence, struct plx_error_message *message);

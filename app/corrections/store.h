@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The history of corrections in the service: what the learner's thread keeps there and finds there. */
+/* The history of corrections in the service: what the worker keeps there and finds there. */
 #ifndef PLX_APP_CORRECTIONS_STORE_H
 #define PLX_APP_CORRECTIONS_STORE_H
 
@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "app/corrections/history.h"
+#include "app/corrections/worker.h"
 
 struct plx_corrections {
     const char *path;                    /* of the history; "": nothing is kept */
@@ -19,7 +20,7 @@ struct plx_corrections {
     bool complained;   /* that a correction cannot be kept */
     struct plx_error_message note;
     int level;
-    atomic_bool has_note; /* note and level are written before it is set with release order, by the learner's thread, and read
+    atomic_bool has_note; /* note and level are written before it is set with release order, by the worker's thread, and read
                              by the log's thread after it is seen with acquire order */
 };
 
@@ -32,10 +33,10 @@ void plx_corrections_open(struct plx_corrections *corrections, const char *path,
  * force, and what is learned now is only proposed and not kept. */
 void plx_corrections_name_cameras(struct plx_corrections *corrections, const char *cameras);
 
-/* Its functions for the learner, after the above; CORRECTIONS must outlive it. */
+/* Its functions for the worker, after the above; CORRECTIONS must outlive it. */
 struct plx_correction_store plx_corrections_store(struct plx_corrections *corrections);
 
-/* Logs what the learner's thread has to say. For the thread that logs. */
+/* Logs what the worker's thread has to say. For the thread that logs. */
 void plx_corrections_log(struct plx_corrections *corrections);
 
 #endif

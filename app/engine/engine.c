@@ -101,6 +101,7 @@ static struct plx_frame_loop make_loop(struct plx_setup *setup, const struct plx
         .pipeline = setup->pipeline,
         .exposure = &setup->exposure,
         .corrections = &setup->corrections,
+        .worker = setup->worker,
         .shm = shm,
         .suspend.suspended_ns = plx_suspended_ns(),
         .report_fd = report_fd,

@@ -4,6 +4,7 @@
 #include <parallax/error.h>
 
 #include "app/corrections/store.h"
+#include "app/corrections/worker.h"
 #include "app/engine/report.h"
 #include "app/log.h"
 #include "app/publish/shm.h"
@@ -95,7 +96,7 @@ static void update_exposure(struct plx_frame_loop *loop, struct plx_frame *frame
 static int begin(struct plx_frame_loop *loop)
 {
     struct plx_source *source = loop->queue.source;
-    const struct plx_correction_store store = plx_corrections_store(loop->corrections);
+    const struct plx_correction_worker worker = plx_worker_ops(loop->worker);
     char cameras[PLX_CORRECTIONS_CAMERAS] = "";
 
     if (source->ops->identify)
@@ -103,7 +104,7 @@ static int begin(struct plx_frame_loop *loop)
     plx_log(LOG_INFO, "pictures of %s", *cameras ? cameras : "cameras that do not say who they are");
     plx_corrections_name_cameras(loop->corrections, cameras);
     loop->has_begun = true;
-    return plx_pipeline_keep_corrections(loop->pipeline, &store);
+    return plx_pipeline_use_worker(loop->pipeline, &worker);
 }
 
 static int process_pair(struct plx_frame_loop *loop)

@@ -12,6 +12,7 @@ struct plx_exposure;
 struct plx_pipeline;
 struct plx_shm;
 struct plx_stages;
+struct plx_worker;
 
 /* All pointers stay the caller's. */
 struct plx_frame_loop {
@@ -20,6 +21,7 @@ struct plx_frame_loop {
     struct plx_pipeline *pipeline;
     struct plx_exposure **exposure; /* a command of the supervisor replaces it */
     struct plx_corrections *corrections;
+    struct plx_worker *worker; /* makes corrections; NULL for raw frames */
     struct plx_shm *shm;
     struct plx_sensors sensors;
     struct plx_suspend_clock suspend;

@@ -194,6 +194,14 @@ static int open_raw_pipeline(struct plx_setup *setup, const struct plx_config *c
     return result;
 }
 
+static int open_worker(struct plx_setup *setup, struct plx_error_message *message)
+{
+    const struct plx_correction_store store = plx_corrections_store(&setup->corrections);
+    const int result = plx_worker_create(&setup->calibration, &store, &setup->worker);
+
+    return result < 0 ? plx_fail(message, result, "no memory for the worker of the corrections") : 0;
+}
+
 static int open_pipeline(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
     const struct plx_stereo_calibration *calibration = &setup->calibration;
@@ -208,6 +216,8 @@ static int open_pipeline(struct plx_setup *setup, const struct plx_config *confi
         result = open_stages(setup, config, width, height, config->pipeline.match.disparities, message);
     if (result == 0)
         result = plx_pipeline_create(setup->stages, &config->pipeline, calibration, &setup->pipeline, message);
+    if (result == 0)
+        result = open_worker(setup, message);
     if (result == 0)
         setup->frame_bytes = plx_pipeline_layout(&config->pipeline, width, height, plane);
     return result;
@@ -293,6 +303,7 @@ void plx_setup_close(struct plx_setup *setup)
 {
     plx_exposure_destroy(setup->exposure);
     plx_pipeline_destroy(setup->pipeline);
+    plx_worker_destroy(setup->worker);
     if (setup->stages)
         setup->stages->ops->destroy(setup->stages);
     if (setup->source)

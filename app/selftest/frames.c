@@ -61,7 +61,7 @@ static uint64_t hash_frame(uint64_t hash, struct plx_frame *frame)
 static void params_of(int index, struct plx_pipeline_params *ret)
 {
     plx_pipeline_params_default(ret);
-    ret->correction = PLX_CORRECTION_OFF; /* a correction begins with any frame: another thread computes it */
+    ret->correction = PLX_CORRECTION_OFF; /* the hashes are those of the stages alone */
     if (golden[index].classic)
         plx_match_classic(&ret->match);
     ret->match.disparities = golden[index].disparities;

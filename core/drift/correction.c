@@ -22,7 +22,7 @@
 #define MAX_COLUMNS_PX 4.0
 #define REFINES 1.0 /* standard deviations: the memory of steps was not full when the correction in force was made */
 #define PLACES 3    /* where columns are judged, as shares of x^2 at the side of the picture: */
-#define NUMBERS PLX_CORRECTION_ROW_NUMBERS
+#define NUMBERS PLX_ROW_NUMBERS
 
 static const double places[PLACES] = {0, 0.4, 1};
 
@@ -34,11 +34,10 @@ static bool are_plausible_columns(const struct plx_disparity_error *error)
 bool plx_correction_is_plausible(const struct plx_correction *correction)
 {
     static const double most[NUMBERS] = {MAX_ANGLE_RAD, MAX_ANGLE_RAD, MAX_ANGLE_RAD, MAX_SCALE};
-    double numbers[NUMBERS];
+    const struct plx_row_numbers numbers = plx_row_numbers_of_correction(correction);
 
-    plx_correction_row_numbers(correction, numbers);
     for (int i = 0; i < NUMBERS; i++)
-        if (!(fabs(numbers[i]) <= most[i]))
+        if (!(fabs(numbers.at[i]) <= most[i]))
             return false;
     const struct plx_disparity_error error = plx_correction_columns(correction);
     return are_plausible_columns(&error);
@@ -51,29 +50,26 @@ static bool is_plausible(const struct plx_correction *in_force, const struct plx
 }
 
 /* The largest number in its deviations. */
-static double significance(const struct plx_correction *number, const struct plx_correction *deviation)
+static double significance(const struct plx_row_numbers *number, const struct plx_row_numbers *deviation)
 {
-    double numbers[NUMBERS], deviations[NUMBERS], most = 0;
+    double most = 0;
 
-    plx_correction_row_numbers(number, numbers);
-    plx_correction_row_numbers(deviation, deviations);
     for (int i = 0; i < NUMBERS; i++)
-        most = fmax(most, fabs(numbers[i]) / deviations[i]);
+        most = fmax(most, fabs(number->at[i]) / deviation->at[i]);
     return most;
 }
 
 /* Standard deviation of the rows at a corner of the picture, were the numbers independent, is small enough there. */
-static bool is_certain(const struct plx_correction *number, const struct plx_correction *deviation,
+static bool is_certain(const struct plx_row_numbers *number, const struct plx_row_numbers *deviation,
                        const struct plx_calibration_info *c, int width, int height)
 {
     for (int corner = 0; corner < 4; corner++) {
         const double x = ((corner & 1 ? width : 0) - c->cx_right) / c->fx, y = ((corner & 2 ? height : 0) - c->cy) / c->fy;
         const double along[NUMBERS] = {1 + y * y, -x, -x * y, y};
-        double deviations[NUMBERS], square = 0;
-        plx_correction_row_numbers(deviation, deviations);
+        double square = 0;
         for (int i = 0; i < NUMBERS; i++)
-            square += along[i] * along[i] * deviations[i] * deviations[i];
-        const double rows = fabs(plx_correction_rows(number, c->fy, x, y));
+            square += along[i] * along[i] * deviation->at[i] * deviation->at[i];
+        const double rows = fabs(plx_row_numbers_at(number, c->fy, x, y));
         if (c->fy * sqrt(square) > fmax(UNCERTAIN_PX, UNCERTAIN_SHARE * rows))
             return false;
     }
@@ -82,19 +78,18 @@ static bool is_certain(const struct plx_correction *number, const struct plx_cor
 
 /* Each quarter of the time says the same as all of it: matches of a quarter share no frame with others. What is significant is
  * so by the scatter of the quarters too, which shows errors that the matches of a second share. */
-static bool is_steady(const struct plx_row_drift *drift, const struct plx_correction *all, const struct plx_correction *of_all)
+static bool is_steady(const struct plx_row_drift *drift, const struct plx_row_numbers *all,
+                      const struct plx_row_numbers *of_all)
 {
-    double a[NUMBERS], b[NUMBERS], of_a[NUMBERS], of_b[NUMBERS], scatter[NUMBERS] = {0};
+    const double *a = all->at, *of_a = of_all->at;
+    double scatter[NUMBERS] = {0};
 
-    plx_correction_row_numbers(all, a);
-    plx_correction_row_numbers(of_all, of_a);
     const int times = plx_row_drift_times(drift);
     for (int time = 0; time < times; time++) {
-        struct plx_correction number, deviation;
+        struct plx_row_numbers number, deviation;
         if (!plx_row_drift_fit(drift, PLX_ROWS_TIME + (enum plx_row_part)time, &number, &deviation))
             return false;
-        plx_correction_row_numbers(&number, b);
-        plx_correction_row_numbers(&deviation, of_b);
+        const double *b = number.at, *of_b = deviation.at;
         for (int i = 0; i < NUMBERS; i++) {
             if (fabs(a[i] - b[i]) > SIGNIFICANT * hypot(of_a[i], of_b[i]))
                 return false;
@@ -111,13 +106,13 @@ static bool is_steady(const struct plx_row_drift *drift, const struct plx_correc
  * worse. */
 static bool is_better(const struct plx_row_drift *drift)
 {
-    static const struct plx_correction none;
+    static const struct plx_row_numbers none;
     double before = 0, after = 0;
 
     for (int half = 0; half < 2; half++) {
         const enum plx_row_part fitted = half == 0 ? PLX_ROWS_EVEN : PLX_ROWS_ODD,
                                 judged = half == 0 ? PLX_ROWS_ODD : PLX_ROWS_EVEN;
-        struct plx_correction number, deviation;
+        struct plx_row_numbers number, deviation;
         int count;
         if (!plx_row_drift_fit(drift, fitted, &number, &deviation))
             return false;
@@ -138,7 +133,7 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
                                                    struct plx_correction *ret_number)
 {
     const struct plx_drift_info *info = &drift->info;
-    struct plx_correction number, deviation;
+    struct plx_row_numbers number, deviation;
 
     if (info->matches < MIN_MATCHES || !plx_row_drift_fit(drift, PLX_ROWS_ALL, &number, &deviation))
         return PLX_CORRECTION_UNKNOWN;
@@ -146,7 +141,8 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
     const bool better = (double)info->rows - (double)info->rows_left >= BETTER_PX;
     if ((double)info->worst_rows < MIN_ROWS_PX || (!significant && !better))
         return PLX_CORRECTION_INSIGNIFICANT;
-    if (!is_plausible(in_force, &number))
+    const struct plx_correction correction = plx_row_numbers_to_correction(&number);
+    if (!is_plausible(in_force, &correction))
         return PLX_CORRECTION_IMPLAUSIBLE;
     if (!drift->single && plx_row_drift_span(drift) < MIN_SPAN_NS)
         return PLX_CORRECTION_BRIEF;
@@ -156,7 +152,7 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
         return PLX_CORRECTION_UNCERTAIN;
     if (!is_better(drift))
         return PLX_CORRECTION_NO_BETTER;
-    *ret_number = number;
+    *ret_number = correction;
     return PLX_CORRECTION_HOLDS;
 }
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/drift/learner.h"
 
-#include <errno.h>
-#include <math.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <parallax/error.h>
 
@@ -15,283 +9,38 @@
 #include "core/drift/matches.h"
 #include "core/drift/offset.h"
 
-#define EACH 32 /* matches, or frames, between two jobs */
-#define MIN_MATCHES 64
+#define EACH 32                          /* matches, or frames, between two jobs */
 #define LAG 2                            /* frames from a job's begin until its result is taken */
 #define REFRESH_NS (350 * PLX_NS_PER_MS) /* between looks once the memory is full: it spans two minutes */
-#define KNOCK_PX 0.15                    /* more rows than before */
-#define TAKEN_BACK 0.5                   /* so much of a correction, by the next one, takes it back */
-#define MAX_TAKEN_BACK 2                 /* then the learner gives up */
 #define EACH_STEPS 8                     /* between two estimates of the columns, which take some 5 ms, */
 #define EACH_NS (500 * PLX_NS_PER_MS)    /* and of time */
-#define MAX_ROWS_PX 2.0                  /* wrong by more, rows bend disparities */
-
-enum phase { IDLE, ASKED, DONE };
-
-/* What the thread gets, and what it makes of it. */
-struct job {
-    struct plx_row_drift drift;
-    bool has_steps; /* else the columns are not estimated anew */
-    struct plx_motion_steps steps;
-    struct plx_column_drift columns;
-    struct plx_disparity_error used;
-    struct plx_correction_info state; /* of the thread: ahead of the frames by what they have not taken yet */
-    bool forget;                      /* the cameras were knocked: only the newest matches count */
-    bool changed;                     /* another correction in force; the map is made */
-    bool gave_up;
-    int since; /* matches since the last correction or proposal */
-};
 
 struct plx_learner {
     enum plx_correction_mode mode;
-    bool waits, single; /* pictures that are no sequence */
-    struct plx_correction_store store;
+    bool single; /* pictures that are no sequence */
+    struct plx_correction_worker worker;
+    bool has_worker;
     struct plx_stereo_calibration calibration;
     struct plx_calibration_info info;
+    double side; /* x^2 at the farther side of the right picture */
 
-    /* of the thread of the frames */
     struct plx_row_drift drift;
-    struct plx_disparity_estimate columns; /* of the calibration as in its file */
+    struct plx_disparity_estimate columns; /* error of the calibration as in its file */
     struct plx_disparity_error used;       /* what holds of it; motion uses it whatever is in force */
     struct plx_correction_info state;
+    struct plx_drift_memory memory;
     uint32_t place;
     int64_t look_ns, capture_ns; /* when places are due again; of the newest frame with places */
     int64_t steps_ns;            /* when columns may be estimated again */
-    int steps_added;             /* of the last estimate of columns */
+    int steps_added;             /* steps->added at the last estimate of columns */
     int frames, job_frames, since;
     bool gave_up;
 
-    /* of the other thread while a job is ASKED, else of the thread of the frames */
-    struct job job;
+    bool is_asked; /* a job has begun, whose result is not taken yet */
+    struct plx_drift_job job;
+    struct plx_drift_result result; /* without a worker */
     struct plx_remap map;
-    bool hold;
-    struct plx_correction change; /* what the last correction of the rows has changed */
-    int taken_back;               /* how often a correction undid half or more of the one before */
-    double side;                  /* x^2 at the farther side of the right picture */
-    bool refines;                 /* the correction of the columns in force is from few steps, or from wrong rows */
-
-    _Atomic int phase; /* enum phase. ASKED is stored with release order after the job, and DONE after its result; each side
-                          loads with acquire order before it reads the other's part */
-    atomic_bool ends;
-    sem_t asked, done;
-    pthread_t thread;
 };
-
-/* The newest matches say something else than the estimate, which most others made. */
-static bool was_knocked(const struct plx_row_drift *drift)
-{
-    const struct plx_correction number = {
-        drift->info.pitch_rad, drift->info.roll_rad, drift->info.bend_rad, drift->info.scale, 0, 0};
-    int count;
-
-    if (drift->count < 4 * PLX_ROWS_NEWEST_COUNT || drift->info.matches == 0)
-        return false;
-    return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.rows_left + KNOCK_PX;
-}
-
-/* What ESTIMATE says of the columns, less what APPLIED corrects, into RET. */
-static void tell_columns(const struct plx_learner *learner, const struct plx_disparity_estimate *estimate,
-                         const struct plx_correction *applied, struct plx_drift_info *ret)
-{
-    ret->offset = ret->curve = ret->side = ret->offset_deviation = ret->curve_deviation = ret->side_deviation = 0;
-    if (estimate->steps == 0)
-        return;
-    ret->offset = (float)estimate->error.offset - applied->columns;
-    ret->curve = (float)estimate->error.curve - applied->curve;
-    ret->side = ret->offset + (float)learner->side * ret->curve;
-    ret->offset_deviation = (float)sqrt(estimate->covariance[0][0]);
-    ret->curve_deviation = (float)sqrt(estimate->covariance[1][1]);
-    ret->side_deviation = (float)sqrt(plx_disparity_variance_at(estimate, learner->side));
-}
-
-static void keep(struct plx_learner *learner, const struct plx_correction *after, bool applied)
-{
-    struct job *job = &learner->job;
-    const struct plx_correction_store *store = &learner->store;
-    struct plx_drift_info drift = job->drift.info;
-    tell_columns(learner, &job->columns.part[PLX_STEPS_ALL], &job->state.applied, &drift);
-    struct plx_correction_evidence evidence = {.applied = applied,
-                                               .gave_up = job->gave_up,
-                                               .before = job->state.applied,
-                                               .after = *after,
-                                               .drift = drift,
-                                               .match = job->drift.match,
-                                               .matches = job->drift.count,
-                                               .focal_length = job->drift.focal_length};
-    const uint32_t last = job->state.number > job->state.proposed_number ? job->state.number : job->state.proposed_number;
-    const uint32_t number = store->keep ? store->keep(store->context, &evidence) : last + 1;
-
-    if (evidence.applied) {
-        job->state.number = number;
-        job->state.applied = *after;
-        job->changed = true;
-    } else {
-        job->state.proposed_number = number;
-        job->state.proposed = *after;
-    }
-}
-
-/* True if AFTER differs from what was proposed last. */
-static bool is_news(const struct plx_correction_info *state, const struct plx_correction *after)
-{
-    const struct plx_correction change = plx_correction_add(after, &state->proposed, -1);
-    const double rows = fabs((double)change.pitch_rad) + fabs((double)change.roll_rad) + fabs((double)change.bend_rad) / 2 +
-                        fabs((double)change.scale);
-    return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.columns) > 0.1 || fabs((double)change.curve) > 0.3;
-}
-
-/* Corrects the rows by CHANGE. One that is taken back, twice, was no drift. */
-static void correct_rows(struct plx_learner *learner, const struct plx_correction *change, const struct plx_correction *after)
-{
-    double now[PLX_CORRECTION_ROW_NUMBERS], before[PLX_CORRECTION_ROW_NUMBERS], along = 0, square = 0;
-
-    plx_correction_row_numbers(change, now);
-    plx_correction_row_numbers(&learner->change, before);
-    for (int i = 0; i < PLX_CORRECTION_ROW_NUMBERS; i++) {
-        along += now[i] * before[i];
-        square += before[i] * before[i];
-    }
-    learner->taken_back += square > 0 && along <= -TAKEN_BACK * square;
-    learner->job.gave_up = learner->taken_back >= MAX_TAKEN_BACK;
-    learner->change = *change;
-    learner->refines = true; /* wrong rows had bent the columns */
-    keep(learner, after, true);
-}
-
-/* What the steps say of the columns: what motion uses from now on, and whether the correction in force is to be changed, by
- * *ret_change. */
-static bool judge_columns(struct plx_learner *learner, struct plx_correction *ret_change)
-{
-    struct job *job = &learner->job;
-    const struct plx_disparity_error in_force = plx_correction_columns(&job->state.applied);
-    struct plx_disparity_error change;
-
-    if (!job->has_steps)
-        return false;
-    if (plx_correction_of_columns(&job->columns, &job->used, true, learner->side, &change) == PLX_CORRECTION_HOLDS)
-        job->used = job->columns.part[PLX_STEPS_ALL].error;
-    if (plx_correction_of_columns(&job->columns, &in_force, learner->refines, learner->side, &change) != PLX_CORRECTION_HOLDS)
-        return false;
-    ret_change->columns = (float)change.offset;
-    ret_change->curve = (float)change.curve;
-    return true;
-}
-
-/* Applies or proposes what the estimates carry. */
-static void judge(struct plx_learner *learner)
-{
-    struct job *job = &learner->job;
-    const enum plx_correction_mode mode = learner->hold || job->gave_up ? PLX_CORRECTION_PROPOSE : learner->mode;
-    const struct plx_stereo_calibration *calibration = &learner->calibration;
-    static const struct plx_correction none;
-    const bool first = plx_correction_same_rows(&job->state.applied, &none) && job->state.proposed_number == 0;
-    const bool fresh = first || job->since >= PLX_ROW_MATCHES / 2; /* the matches; columns count steps */
-    struct plx_correction rows = {0}, columns = {0};
-
-    const enum plx_correction_verdict of_rows = plx_correction_of_rows(
-        &job->drift, &job->state.applied, &learner->info, calibration->rectified_width, calibration->rectified_height, &rows);
-    const bool row = fresh && of_rows == PLX_CORRECTION_HOLDS;
-    if (!row)
-        rows = (struct plx_correction){0};
-    /* Rows that are far off bend disparities: as long as nobody knows them, columns wait. */
-    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)job->drift.info.worst_rows < MAX_ROWS_PX;
-    const bool column = straight && judge_columns(learner, &columns);
-    const struct plx_correction with_rows = plx_correction_add(&job->state.applied, &rows, 1);
-    if (row && mode >= PLX_CORRECTION_ROWS)
-        correct_rows(learner, &rows, &with_rows);
-    const struct plx_correction with_both = plx_correction_add(&with_rows, &columns, 1);
-    if (column && mode == PLX_CORRECTION_ALL) {
-        keep(learner, &with_both, true);
-        learner->refines = !job->columns.is_full;
-    }
-    const bool waits = (row && mode < PLX_CORRECTION_ROWS) || (column && mode < PLX_CORRECTION_ALL);
-    const bool proposes = waits && is_news(&job->state, &with_both);
-    if (proposes)
-        keep(learner, &with_both, false);
-    if (row && (proposes || mode >= PLX_CORRECTION_ROWS))
-        job->since = 0;
-}
-
-/* Takes over what the store wants. True if that is another correction. */
-static bool obey(struct plx_learner *learner)
-{
-    struct job *job = &learner->job;
-    const struct plx_correction_store *store = &learner->store;
-    struct plx_correction_order order = {.number = job->state.number, .correction = job->state.applied};
-
-    if (!store->wanted)
-        return false;
-    const bool changed = store->wanted(store->context, &order);
-    learner->hold = order.hold;
-    if (changed || (job->gave_up && !order.off)) { /* by a person: what the learner did before counts no more */
-        learner->change = (struct plx_correction){0};
-        learner->taken_back = 0;
-    }
-    job->gave_up = order.off;
-    if (!changed)
-        return false;
-    job->state = (struct plx_correction_info){.number = order.number, .applied = order.correction};
-    job->since = 0;
-    return true;
-}
-
-static void work(struct plx_learner *learner)
-{
-    struct job *job = &learner->job;
-
-    job->forget = false;
-    if (job->has_steps)
-        plx_column_drift_measure(&job->steps, &job->columns);
-    job->changed = obey(learner);
-    if (!job->changed && job->drift.count >= MIN_MATCHES) { /* else the matches are of the correction before */
-        plx_row_drift_estimate(&job->drift);
-        job->forget = was_knocked(&job->drift);
-        if (!job->forget && learner->mode != PLX_CORRECTION_OFF)
-            judge(learner);
-    }
-    if (!job->changed)
-        return;
-    plx_remap_fill(&learner->calibration, PLX_RIGHT, &job->state.applied, &learner->map);
-}
-
-static void *run(void *context)
-{
-    struct plx_learner *learner = context;
-
-    for (;;) {
-        while (sem_wait(&learner->asked) < 0 && errno == EINTR)
-            ;
-        if (atomic_load_explicit(&learner->ends, memory_order_relaxed)) /* sem_post orders it */
-            return NULL;
-        work(learner);
-        atomic_store_explicit(&learner->phase, DONE, memory_order_release);
-        sem_post(&learner->done);
-    }
-}
-
-/* A thread of ordinary priority, also where the caller's is higher: a map takes longer than a frame. */
-static int start_thread(struct plx_learner *learner)
-{
-    const struct sched_param ordinary = {.sched_priority = 0};
-    pthread_attr_t attr;
-
-    if (pthread_attr_init(&attr) != 0)
-        return PLX_ERR_NOMEM;
-    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
-    pthread_attr_setschedparam(&attr, &ordinary);
-    const int result = pthread_create(&learner->thread, &attr, run, learner);
-    pthread_attr_destroy(&attr);
-    return result == 0 ? 0 : PLX_ERR_NOMEM;
-}
-
-static void release(struct plx_learner *learner)
-{
-    sem_destroy(&learner->asked);
-    sem_destroy(&learner->done);
-    free(learner->map.entry);
-    free(learner);
-}
 
 int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_calibration *calibration,
                        struct plx_learner **ret_learner)
@@ -301,18 +50,14 @@ int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_ca
         return PLX_ERR_NOMEM;
 
     learner->mode = mode;
-    learner->waits = true;
     learner->calibration = *calibration;
     plx_calibration_info(calibration, &learner->info);
     plx_row_drift_init(&learner->drift, learner->info.fy);
     learner->side = plx_side_square(&learner->info, calibration->rectified_width);
     learner->map = (struct plx_remap){.width = calibration->rectified_width, .height = calibration->rectified_height};
-    const size_t bytes = (size_t)learner->map.width * (size_t)learner->map.height * sizeof *learner->map.entry;
-    learner->map.entry = malloc(bytes);
-    sem_init(&learner->asked, 0, 0);
-    sem_init(&learner->done, 0, 0);
-    if (!learner->map.entry || start_thread(learner) < 0) {
-        release(learner);
+    learner->map.entry = malloc((size_t)learner->map.width * (size_t)learner->map.height * sizeof *learner->map.entry);
+    if (!learner->map.entry) {
+        free(learner);
         return PLX_ERR_NOMEM;
     }
     *ret_learner = learner;
@@ -323,27 +68,32 @@ void plx_learner_destroy(struct plx_learner *learner)
 {
     if (!learner)
         return;
-    atomic_store_explicit(&learner->ends, true, memory_order_relaxed);
-    sem_post(&learner->asked);
-    pthread_join(learner->thread, NULL);
-    release(learner);
+    free(learner->map.entry);
+    free(learner);
 }
 
-const struct plx_remap *plx_learner_keep(struct plx_learner *learner, const struct plx_correction_store *store)
+static const struct plx_remap *fill_map(struct plx_learner *learner, const struct plx_correction *correction)
+{
+    plx_remap_fill(&learner->calibration, PLX_RIGHT, correction, &learner->map);
+    return &learner->map;
+}
+
+const struct plx_remap *plx_learner_use_worker(struct plx_learner *learner, const struct plx_correction_worker *worker)
 {
     struct plx_correction_order order = {.number = learner->state.number, .correction = learner->state.applied};
 
-    learner->store = *store;
-    learner->waits = false;
-    const bool changed = store->wanted(store->context, &order);
-    learner->hold = order.hold;
+    learner->worker = *worker;
+    learner->has_worker = true;
+    learner->is_asked = false;
+    if (learner->mode == PLX_CORRECTION_OFF)
+        return NULL;
+    const bool changed = worker->wanted(worker->context, &order);
     learner->gave_up = order.off;
     if (!changed)
         return NULL;
     learner->state.number = order.number;
     learner->state.applied = order.correction;
-    plx_remap_fill(&learner->calibration, PLX_RIGHT, &order.correction, &learner->map);
-    return &learner->map;
+    return fill_map(learner, &order.correction);
 }
 
 int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t *ret_place)
@@ -368,6 +118,28 @@ static bool has_steps(const struct plx_learner *learner, const struct plx_motion
            learner->capture_ns >= learner->steps_ns;
 }
 
+/* The next job; STEPS NULL: it estimates no columns. In parts, so that steps are not copied where there are none. */
+static void fill_job(struct plx_learner *learner, const struct plx_motion_steps *steps)
+{
+    struct plx_drift_job *job = &learner->job;
+
+    job->mode = learner->mode;
+    job->calibration = learner->info;
+    job->width = learner->calibration.rectified_width;
+    job->height = learner->calibration.rectified_height;
+    job->drift = learner->drift;
+    job->used = learner->used;
+    job->state = learner->state;
+    job->memory = learner->memory;
+    job->order = (struct plx_correction_order){learner->state.number, learner->state.applied, false, learner->gave_up};
+    job->is_ordered = false;
+    job->gave_up = learner->gave_up;
+    job->since = learner->since;
+    job->has_steps = steps != NULL;
+    if (steps)
+        job->steps = *steps;
+}
+
 void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count,
                      const struct plx_motion_steps *steps)
 {
@@ -380,23 +152,17 @@ void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *ma
     }
     learner->since += count;
     learner->frames++;
-    if (atomic_load_explicit(&learner->phase, memory_order_acquire) != IDLE ||
-        (learner->drift.unsolved < EACH && learner->frames < EACH && !columns))
+    if (learner->is_asked || (learner->drift.unsolved < EACH && learner->frames < EACH && !columns))
         return;
+    fill_job(learner, columns ? steps : NULL);
+    if (learner->has_worker && !learner->worker.ask(learner->worker.context, &learner->job))
+        return;
+    learner->is_asked = true;
     learner->frames = learner->job_frames = learner->drift.unsolved = 0;
-    learner->job.drift = learner->drift;
-    learner->job.has_steps = columns;
     if (columns) {
-        learner->job.steps = *steps;
         learner->steps_added = steps->added;
         learner->steps_ns = learner->capture_ns + EACH_NS;
     }
-    learner->job.used = learner->used;
-    learner->job.state = learner->state;
-    learner->job.since = learner->since;
-    learner->job.gave_up = learner->gave_up;
-    atomic_store_explicit(&learner->phase, ASKED, memory_order_release);
-    sem_post(&learner->asked);
 }
 
 const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner)
@@ -416,56 +182,63 @@ const struct plx_correction_info *plx_learner_correction(const struct plx_learne
     return &learner->state;
 }
 
-/* Makes the frames' state that of the finished job. */
-static void adopt(struct plx_learner *learner)
-{
-    struct job *job = &learner->job;
-    const bool rows = !plx_correction_same_rows(&job->state.applied, &learner->state.applied);
-
-    learner->drift.info = job->drift.info;
-    if (job->since == 0)
-        learner->since = 0;
-    if (job->forget)
-        plx_row_drift_forget(&learner->drift, PLX_ROWS_NEWEST_COUNT);
-    if (job->changed) {
-        const struct plx_correction change = plx_correction_add(&job->state.applied, &learner->state.applied, -1);
-        plx_row_drift_correct(&learner->drift, &change);
-    }
-    learner->state = job->state;
-    if (job->has_steps) {
-        learner->columns = job->columns.part[PLX_STEPS_ALL];
-        learner->used = job->used;
-    }
-    if (rows) { /* wrong rows had bent the estimate: until there is another, nothing is known */
-        learner->columns = (struct plx_disparity_estimate){.steps = 0};
-        job->columns = (struct plx_column_drift){.is_full = false};
-    }
-    tell_columns(learner, &learner->columns, &learner->state.applied, &learner->drift.info);
-    learner->gave_up = job->gave_up;
-}
-
 bool plx_learner_gave_up(const struct plx_learner *learner)
 {
     return learner->gave_up;
 }
 
+/* Runs the job in the calling thread. */
+static const struct plx_drift_result *run_job(struct plx_learner *learner)
+{
+    struct plx_drift_result *result = &learner->result;
+
+    plx_drift_job_run(&learner->job, result);
+    plx_drift_result_settle_all(result);
+    if (result->changed)
+        result->map = fill_map(learner, &result->state.applied);
+    return result;
+}
+
+/* Makes the frames' state that of RESULT. */
+static void adopt(struct plx_learner *learner, const struct plx_drift_result *result)
+{
+    const bool rows = !plx_correction_same_rows(&result->state.applied, &learner->state.applied);
+
+    learner->drift.info = result->drift.info;
+    if (result->since == 0)
+        learner->since = 0;
+    if (result->forget)
+        plx_row_drift_forget(&learner->drift, PLX_ROWS_NEWEST_COUNT);
+    if (result->changed) {
+        const struct plx_correction change = plx_correction_add(&result->state.applied, &learner->state.applied, -1);
+        plx_row_drift_correct(&learner->drift, &change);
+    }
+    learner->state = result->state;
+    learner->memory = result->memory;
+    learner->gave_up = result->gave_up;
+    if (result->has_columns) {
+        learner->columns = result->memory.columns.part[PLX_STEPS_ALL];
+        learner->used = result->used;
+    }
+    if (rows) { /* wrong rows had bent the estimate: until there is another, nothing is known */
+        learner->columns = (struct plx_disparity_estimate){.steps = 0};
+        learner->memory.columns = (struct plx_column_drift){.is_full = false};
+    }
+    plx_drift_info_set_columns(&learner->drift.info, &learner->columns, &learner->state.applied, learner->side);
+}
+
 bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map)
 {
-    int phase = atomic_load_explicit(&learner->phase, memory_order_acquire);
-
-    if (phase == IDLE || ++learner->job_frames < LAG)
+    if (!learner->is_asked || ++learner->job_frames < LAG)
         return false;
-    if (learner->waits) {
-        while (sem_wait(&learner->done) < 0 && errno == EINTR)
-            ;
-    } else if (phase != DONE || sem_trywait(&learner->done) < 0) {
+    const struct plx_drift_result *result =
+        learner->has_worker ? learner->worker.take(learner->worker.context) : run_job(learner);
+    if (!result)
         return false;
-    }
-    adopt(learner);
-    *ret_map = &learner->map;
-    /* The map is the thread's again with the next job, which begins after this frame at the earliest. */
-    atomic_store_explicit(&learner->phase, IDLE, memory_order_relaxed);
-    return learner->job.changed;
+    learner->is_asked = false;
+    adopt(learner, result);
+    *ret_map = result->map;
+    return result->changed;
 }
 
 void plx_learner_save(struct plx_learner *learner, struct plx_learned *ret_learned)
@@ -487,8 +260,5 @@ const struct plx_remap *plx_learner_continue(struct plx_learner *learner, const 
     learner->state = learned->state;
     learner->place = learned->place;
     learner->since = learned->since;
-    if (learner->state.number == 0)
-        return NULL;
-    plx_remap_fill(&learner->calibration, PLX_RIGHT, &learner->state.applied, &learner->map);
-    return &learner->map;
+    return learner->state.number == 0 ? NULL : fill_map(learner, &learner->state.applied);
 }

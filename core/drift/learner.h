@@ -1,63 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Learns the drift of a calibration from matches and motion, and corrects it. What takes time runs in a thread of its own, of
- * ordinary priority: estimates, verdicts, new rectification maps, the caller's files. The thread of the frames hands it a copy
- * of the matches, and takes what it made between two later frames. It never waits, unless it is told to.
+ * Learns the drift of a calibration from matches and motion, and corrects it. What takes time is a job (core/drift/job.h) on a
+ * copy of the matches: a worker runs it beside the frames, which never wait for it. Without a worker the thread of the frames
+ * runs it, and the same pictures always give the same frames.
  */
 #ifndef PLX_CORE_DRIFT_LEARNER_H
 #define PLX_CORE_DRIFT_LEARNER_H
 
-#include "core/base/text.h"
-#include "core/drift/correction.h"
-#include "core/geometry/calibration.h"
+#include "core/drift/job.h"
 
-enum plx_correction_mode {
-    PLX_CORRECTION_OFF,     /* nothing is corrected */
-    PLX_CORRECTION_PROPOSE, /* what holds waits until somebody accepts it */
-    PLX_CORRECTION_ROWS,    /* rows are corrected, columns proposed */
-    PLX_CORRECTION_ALL
-};
-
-/* Why a correction is applied or proposed. */
-struct plx_correction_evidence {
-    bool applied;                        /* else proposed */
-    bool gave_up;                        /* see plx_learner_gave_up */
-    struct plx_correction before, after; /* in force until now; proposed or in force from now on */
-    struct plx_drift_info drift;         /* of the matches, with BEFORE in force; rows_left: with AFTER */
-    const struct plx_row_match *match;   /* [matches], [rows with BEFORE in force] */
-    int matches;
-    double focal_length; /* vertical, px */
-};
-
-/* What an earlier run or a command wants. */
-struct plx_correction_order {
-    uint32_t number; /* correction in force; 0: none */
-    struct plx_correction correction;
-    bool hold; /* what is learned is only proposed */
-    bool off;  /* see plx_learner_gave_up */
-};
-
-/* Where corrections are kept; called by the learner's thread only. */
-struct plx_correction_store {
+/* Runs jobs beside the frames. Called by the thread of the frames; but for WANTED, nothing blocks or allocates. */
+struct plx_correction_worker {
     void *context;
-    /* True if another correction than number ORDER->number shall be in force: sets both. Sets hold and off always. Called
-     * several times a second. NULL: nobody wants any. */
+    /* Before the first frame: as in struct plx_correction_store (app/corrections/worker.h). May read files. */
     bool (*wanted)(void *context, struct plx_correction_order *order);
-    /* Keeps EVIDENCE and returns its number, later than all before. Takes EVIDENCE->applied back if a command has changed what
-     * is in force since it was decided: it is only proposed then. */
-    uint32_t (*keep)(void *context, struct plx_correction_evidence *evidence);
+    /* Copies JOB and begins it. False if it takes none now. */
+    bool (*ask)(void *context, const struct plx_drift_job *job);
+    /* The result of the last job, once, with its map if the correction changed: the worker's own until the next ask. NULL: the
+     * job is not done. */
+    const struct plx_drift_result *(*take)(void *context);
 };
 
 struct plx_learner;
 
-/* Without a store; results are taken at fixed frames then, for which these wait. NOMEM. */
+/* Without a worker: a job is run in the call that takes its result, a fixed number of frames after it began. NOMEM. */
 int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_calibration *calibration,
                        struct plx_learner **ret_learner);
-void plx_learner_destroy(struct plx_learner *learner); /* NULL is fine; waits for the thread */
+void plx_learner_destroy(struct plx_learner *learner); /* NULL is fine */
 
-/* Before the first frame: uses STORE, and waits no more. The right picture's map if its correction is to be in force at once,
- * the learner's own until the next call; else NULL. */
-const struct plx_remap *plx_learner_keep(struct plx_learner *learner, const struct plx_correction_store *store);
+/* Before the first frame: WORKER runs the jobs, and must outlive the last frame. The right picture's map if the correction that
+ * it wants is to be in force at once, the learner's own until the next call; else NULL. */
+const struct plx_remap *plx_learner_use_worker(struct plx_learner *learner, const struct plx_correction_worker *worker);
 
 /* What was learned, for a later learner of the same calibration; its offset of disparities is not kept: motion begins anew. */
 struct plx_learned {
@@ -67,10 +40,10 @@ struct plx_learned {
     int since; /* matches since the last correction or proposal */
 };
 
-/* After a frame, without a store: what was learned, with the result of the estimate that is being made. */
+/* After a frame, without a worker: what was learned, with the result of the job that has begun. */
 void plx_learner_save(struct plx_learner *learner, struct plx_learned *ret_learned);
 
-/* Before the only frame, without a store: looks at many places of it, and goes on from LEARNED (NULL: from nothing). The right
+/* Before the only frame, without a worker: looks at many places of it, and goes on from LEARNED (NULL: from nothing). The right
  * picture's map if a correction is in force, the learner's own until the next call; else NULL. */
 const struct plx_remap *plx_learner_continue(struct plx_learner *learner, const struct plx_learned *learned);
 
@@ -91,11 +64,11 @@ const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner
 const struct plx_correction_info *plx_learner_correction(const struct plx_learner *learner);
 
 /* Two corrections had to be taken back: what looks like drift is something else, and from now on it is only proposed, until
- * somebody accepts or takes back a correction; the store keeps that across runs. */
+ * somebody accepts or takes back a correction; the history keeps that across runs. */
 bool plx_learner_gave_up(const struct plx_learner *learner);
 
-/* Before a frame: true if a new correction is in force from this frame on. *ret_map is the right picture's then, the learner's
- * own until the next call. */
+/* Before a frame: true if a new correction is in force from this frame on. *ret_map is the right picture's then, until
+ * the next call of plx_learner_add. */
 bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map);
 
 #endif

@@ -24,7 +24,7 @@ struct pair {
     const struct plx_image *disparity;
     int min_disparity;
     const struct plx_calibration_info *calibration;
-    struct plx_correction expected;
+    struct plx_row_numbers expected;
     struct plx_pyramid left; /* of one level, a view */
     struct plx_image right;
 };
@@ -130,7 +130,7 @@ static bool follow(const struct pair *pair, const double point[2], double dispar
 {
     const struct plx_calibration_info *c = pair->calibration;
     const double u = point[0] - disparity;
-    const double off = plx_correction_rows(&pair->expected, c->fy, (u - c->cx_right) / c->fx, (point[1] - c->cy) / c->fy);
+    const double off = plx_row_numbers_at(&pair->expected, c->fy, (u - c->cx_right) / c->fx, (point[1] - c->cy) / c->fy);
     const double centre[2] = {u, point[1] + off}, middle = PATCH / 2;
     double slope[2], there[2] = {middle, middle}, back[2] = {point[0], point[1]};
     uint8_t patch[PATCH + 1][PATCH] = {{0}}; /* a row more: whole vectors are read */
@@ -151,7 +151,7 @@ int plx_row_matches_find(const struct plx_image *left, const struct plx_image *r
                          int min_disparity, const struct plx_calibration_info *calibration, uint32_t place, int places,
                          const struct plx_drift_info *expected, struct plx_row_match ret[PLX_PLACES_MAX])
 {
-    const struct plx_correction rows = {expected->pitch_rad, expected->roll_rad, expected->bend_rad, expected->scale, 0, 0};
+    const struct plx_row_numbers rows = plx_row_numbers_of_drift(expected);
     const struct pair pair = {disparity, min_disparity, calibration, rows, view(left), *right};
     int count = 0;
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/geometry/calibration.h"
 #include "core/geometry/cholesky.h"
 
 #define MIN_OF_PART 24
@@ -16,7 +15,7 @@
 #define INFLATION 1.0   /* of the covariance: matches of one surface share errors */
 #define SHARED_PX 0.006 /* standard deviation of what all matches may share */
 
-enum { PITCH, ROLL, BEND, SCALE, NUMBERS = PLX_CORRECTION_ROW_NUMBERS }; /* as plx_correction_row_numbers */
+#define NUMBERS PLX_ROW_NUMBERS
 
 void plx_row_drift_init(struct plx_row_drift *drift, double focal_length)
 {
@@ -76,18 +75,19 @@ static bool in_part(const struct plx_row_drift *drift, enum plx_row_part part, i
 /* d rows / d numbers at (X, Y). */
 static void basis(double f, double x, double y, double ret[NUMBERS])
 {
-    ret[PITCH] = f * (1 + y * y);
-    ret[ROLL] = -f * x;
-    ret[BEND] = -f * x * y;
-    ret[SCALE] = f * y;
+    ret[PLX_ROW_PITCH] = f * (1 + y * y);
+    ret[PLX_ROW_ROLL] = -f * x;
+    ret[PLX_ROW_BEND] = -f * x * y;
+    ret[PLX_ROW_SCALE] = f * y;
 }
 
-static double rows_left(const struct plx_row_drift *drift, const struct plx_row_match *match, const double number[NUMBERS])
+static double rows_left(const struct plx_row_drift *drift, const struct plx_row_match *match,
+                        const struct plx_row_numbers *number)
 {
     double along[NUMBERS], sum = 0;
     basis(drift->focal_length, (double)match->x, (double)match->y, along);
     for (int i = 0; i < NUMBERS; i++)
-        sum += along[i] * number[i];
+        sum += along[i] * number->at[i];
     return (double)match->rows - sum;
 }
 
@@ -105,7 +105,8 @@ static double median(float *left, int count)
 }
 
 /* Median of what NUMBER[half of the match] leaves of the rows of the matches of PART. */
-static double median_left(const struct plx_row_drift *drift, enum plx_row_part part, const double *number[2])
+static double median_left(const struct plx_row_drift *drift, enum plx_row_part part,
+                          const struct plx_row_numbers *const number[2])
 {
     float left[PLX_ROW_MATCHES] = {0};
     int count = 0;
@@ -116,18 +117,16 @@ static double median_left(const struct plx_row_drift *drift, enum plx_row_part p
 }
 
 double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part part, int quarter,
-                            const struct plx_correction *number, int *ret_count)
+                            const struct plx_row_numbers *number, int *ret_count)
 {
     float left[PLX_ROW_MATCHES] = {0};
-    double numbers[NUMBERS];
     int count = 0;
 
-    plx_correction_row_numbers(number, numbers);
     for (int i = 0; i < drift->count; i++) {
         const struct plx_row_match *match = nth(drift, i);
         const int of = (match->x > 0 ? 1 : 0) + (match->y > 0 ? 2 : 0);
         if (in_part(drift, part, i) && (quarter < 0 || quarter == of))
-            left[count++] = (float)fabs(rows_left(drift, match, numbers));
+            left[count++] = (float)fabs(rows_left(drift, match, number));
     }
     *ret_count = count;
     return median(left, count);
@@ -141,8 +140,8 @@ struct sums {
 
 /* Normal equations with the weights of Student's t at NUMBER: w = (n + 1) / (n + u^2), u the rows left over SCALE; SLOPE has
  * the derivative of w u instead of w, SPREAD its square. */
-static void add_up(const struct plx_row_drift *drift, enum plx_row_part part, const double number[NUMBERS], double scale,
-                   struct sums *ret)
+static void add_up(const struct plx_row_drift *drift, enum plx_row_part part, const struct plx_row_numbers *number,
+                   double scale, struct sums *ret)
 {
     memset(ret, 0, sizeof *ret);
     for (int i = 0; i < drift->count; i++) {
@@ -167,7 +166,7 @@ static void add_up(const struct plx_row_drift *drift, enum plx_row_part part, co
 
 /* Standard deviations of the numbers (Huber's sandwich, 1967), and of an error that all matches share, as it looks in each
  * number at the edge of a picture as wide as its focal length. False if the matches do not determine them. */
-static bool find_deviations(const struct plx_row_drift *drift, const struct sums *sums, double ret[NUMBERS])
+static bool find_deviations(const struct plx_row_drift *drift, const struct sums *sums, struct plx_row_numbers *ret)
 {
     static const double edge[NUMBERS] = {1, 0.5, 0.2, 0.4};
     double lower[NUMBERS * NUMBERS];
@@ -181,18 +180,17 @@ static bool find_deviations(const struct plx_row_drift *drift, const struct sums
             for (int l = 0; l < NUMBERS; l++)
                 square += row[i] * row[l] * sums->spread[l <= i ? NUMBERS * i + l : NUMBERS * l + i];
         const double shared = SHARED_PX / (drift->focal_length * edge[k]);
-        ret[k] = sqrt(INFLATION * square + shared * shared);
+        ret->at[k] = sqrt(INFLATION * square + shared * shared);
     }
     return true;
 }
 
 /* Fits the numbers to the matches of PART. False if they do not determine them. */
-static bool fit(const struct plx_row_drift *drift, enum plx_row_part part, double ret_number[NUMBERS],
-                double ret_deviation[NUMBERS])
+static bool fit(const struct plx_row_drift *drift, enum plx_row_part part, struct plx_row_numbers *ret_number,
+                struct plx_row_numbers *ret_deviation)
 {
-    const struct plx_drift_info *last = &drift->info;
-    double number[NUMBERS] = {(double)last->pitch_rad, (double)last->roll_rad, (double)last->bend_rad, (double)last->scale};
-    const double *numbers[2] = {number, number};
+    struct plx_row_numbers number = plx_row_numbers_of_drift(&drift->info); /* the last estimate */
+    const struct plx_row_numbers *numbers[2] = {&number, &number};
     double scale = 0;
     struct sums sums;
 
@@ -200,32 +198,35 @@ static bool fit(const struct plx_row_drift *drift, enum plx_row_part part, doubl
         double lower[NUMBERS * NUMBERS], move[NUMBERS];
         if (step < SCALE_STEPS)
             scale = fmax(1.4826 * median_left(drift, part, numbers), MIN_SCALE);
-        add_up(drift, part, number, scale, &sums);
+        add_up(drift, part, &number, scale, &sums);
         if (sums.count < MIN_OF_PART || !plx_cholesky_decompose(sums.a, NUMBERS, PLX_CHOLESKY_ROUNDING, lower))
             return false;
         plx_cholesky_solve(lower, NUMBERS, sums.b, move);
         for (int i = 0; i < NUMBERS; i++)
-            number[i] += move[i];
+            number.at[i] += move[i];
     }
-    memcpy(ret_number, number, sizeof number);
+    *ret_number = number;
     return find_deviations(drift, &sums, ret_deviation);
 }
 
-bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part, struct plx_correction *ret_number,
-                       struct plx_correction *ret_deviation)
+static void round_to_single(struct plx_row_numbers *numbers)
 {
-    double number[NUMBERS], deviation[NUMBERS];
-    if (!fit(drift, part, number, deviation))
+    for (int i = 0; i < NUMBERS; i++)
+        numbers->at[i] = (double)(float)numbers->at[i];
+}
+
+bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part, struct plx_row_numbers *ret_number,
+                       struct plx_row_numbers *ret_deviation)
+{
+    if (!fit(drift, part, ret_number, ret_deviation))
         return false;
-    *ret_number =
-        (struct plx_correction){(float)number[PITCH], (float)number[ROLL], (float)number[BEND], (float)number[SCALE], 0, 0};
-    *ret_deviation = (struct plx_correction){
-        (float)deviation[PITCH], (float)deviation[ROLL], (float)deviation[BEND], (float)deviation[SCALE], 0, 0};
+    round_to_single(ret_number);
+    round_to_single(ret_deviation);
     return true;
 }
 
 /* The largest difference of rows that NUMBER makes at a match. */
-static double worst_rows(const struct plx_row_drift *drift, const double number[NUMBERS])
+static double worst_rows(const struct plx_row_drift *drift, const struct plx_row_numbers *number)
 {
     double worst = 0;
     for (int i = 0; i < drift->count; i++)
@@ -235,42 +236,43 @@ static double worst_rows(const struct plx_row_drift *drift, const double number[
 
 void plx_row_drift_estimate(struct plx_row_drift *drift)
 {
-    static const double none[NUMBERS];
-    double number[3][NUMBERS], deviation[3][NUMBERS];
+    static const struct plx_row_numbers none;
+    struct plx_row_numbers number[3], deviation[3];
+    const struct plx_row_numbers *const nothing[2] = {&none, &none};
+    const struct plx_row_numbers *const other_half[2] = {&number[PLX_ROWS_ODD], &number[PLX_ROWS_EVEN]};
 
     drift->unsolved = 0;
     for (enum plx_row_part part = PLX_ROWS_EVEN; part <= PLX_ROWS_ALL; part++)
-        if (!fit(drift, part, number[part], deviation[part])) {
+        if (!fit(drift, part, &number[part], &deviation[part])) {
             drift->info = (struct plx_drift_info){.matches = 0};
             return;
         }
-    const double *const all = number[PLX_ROWS_ALL], *const sure = deviation[PLX_ROWS_ALL];
+    const double *const sure = deviation[PLX_ROWS_ALL].at;
     drift->info = (struct plx_drift_info){
         .matches = (uint32_t)drift->count,
-        .pitch_rad = (float)all[PITCH],
-        .roll_rad = (float)all[ROLL],
-        .bend_rad = (float)all[BEND],
-        .scale = (float)all[SCALE],
-        .pitch_deviation_rad = (float)sure[PITCH],
-        .roll_deviation_rad = (float)sure[ROLL],
-        .bend_deviation_rad = (float)sure[BEND],
-        .scale_deviation = (float)sure[SCALE],
-        .rows = (float)median_left(drift, PLX_ROWS_ALL, (const double *[2]){none, none}),
-        .rows_left = (float)median_left(drift, PLX_ROWS_ALL, (const double *[2]){number[PLX_ROWS_ODD], number[PLX_ROWS_EVEN]}),
-        .worst_rows = (float)worst_rows(drift, all),
+        .pitch_deviation_rad = (float)sure[PLX_ROW_PITCH],
+        .roll_deviation_rad = (float)sure[PLX_ROW_ROLL],
+        .bend_deviation_rad = (float)sure[PLX_ROW_BEND],
+        .scale_deviation = (float)sure[PLX_ROW_SCALE],
+        .rows = (float)median_left(drift, PLX_ROWS_ALL, nothing),
+        .rows_left = (float)median_left(drift, PLX_ROWS_ALL, other_half),
+        .worst_rows = (float)worst_rows(drift, &number[PLX_ROWS_ALL]),
     };
+    plx_row_numbers_to_drift(&number[PLX_ROWS_ALL], &drift->info);
 }
 
 void plx_row_drift_correct(struct plx_row_drift *drift, const struct plx_correction *correction)
 {
+    const struct plx_row_numbers change = plx_row_numbers_of_correction(correction);
+    struct plx_row_numbers left = plx_row_numbers_of_drift(&drift->info);
+
     for (int i = 0; i < drift->count; i++) {
         struct plx_row_match *match = &drift->match[(drift->next - 1 - i + PLX_ROW_MATCHES) % PLX_ROW_MATCHES];
-        match->rows -= (float)plx_correction_rows(correction, drift->focal_length, (double)match->x, (double)match->y);
+        match->rows -= (float)plx_row_numbers_at(&change, drift->focal_length, (double)match->x, (double)match->y);
     }
-    drift->info.pitch_rad -= correction->pitch_rad;
-    drift->info.roll_rad -= correction->roll_rad;
-    drift->info.bend_rad -= correction->bend_rad;
-    drift->info.scale -= correction->scale;
+    for (int i = 0; i < NUMBERS; i++)
+        left.at[i] -= change.at[i];
+    plx_row_numbers_to_drift(&left, &drift->info);
     drift->info.rows = drift->info.rows_left; /* until the next estimate */
     drift->info.worst_rows = 0;
 }

@@ -16,6 +16,8 @@
 
 #include <parallax/frame.h>
 
+#include "core/geometry/row_numbers.h"
+
 #define PLX_ROW_MATCHES 1024 /* the newest ones count */
 
 struct plx_row_match {
@@ -62,14 +64,15 @@ int64_t plx_row_drift_span(const struct plx_row_drift *drift);
 /* Makes a new estimate, in 0.3 ms. Allocates nothing; the same bits everywhere. */
 void plx_row_drift_estimate(struct plx_row_drift *drift);
 
-/* What the matches of PART say, with standard deviations. False if they do not determine it. */
-bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part, struct plx_correction *ret_number,
-                       struct plx_correction *ret_deviation);
+/* What the matches of PART say, with standard deviations, both rounded to single precision: what is judged is then what a
+ * correction puts in force. False if the matches do not determine it. */
+bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part, struct plx_row_numbers *ret_number,
+                       struct plx_row_numbers *ret_deviation);
 
 /* Median of the rows' differences that NUMBER leaves of the matches of PART in the quarter QUARTER of the picture (0 to 3, bit
  * 0 right, bit 1 below the principal point; -1: anywhere), px, and their count; INFINITY if there is none. */
 double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part part, int quarter,
-                            const struct plx_correction *number, int *ret_count);
+                            const struct plx_row_numbers *number, int *ret_count);
 
 /* The pictures are corrected by CORRECTION from now on: what the matches showed of it is taken from them. */
 void plx_row_drift_correct(struct plx_row_drift *drift, const struct plx_correction *correction);

@@ -96,17 +96,6 @@ bool plx_calibration_is_identity(const struct plx_stereo_calibration *calibratio
 /* By how many px a match at (X, Y) of the right picture, in focal lengths FY, lies too low by the numbers of CORRECTION. */
 double plx_correction_rows(const struct plx_correction *correction, double fy, double x, double y);
 
-#define PLX_CORRECTION_ROW_NUMBERS 4
-
-/* Pitch, roll, bend and scale of CORRECTION. */
-static inline void plx_correction_row_numbers(const struct plx_correction *correction, double ret[PLX_CORRECTION_ROW_NUMBERS])
-{
-    ret[0] = (double)correction->pitch_rad;
-    ret[1] = (double)correction->roll_rad;
-    ret[2] = (double)correction->bend_rad;
-    ret[3] = (double)correction->scale;
-}
-
 /* True if A and B correct rows alike. */
 static inline bool plx_correction_same_rows(const struct plx_correction *a, const struct plx_correction *b)
 {

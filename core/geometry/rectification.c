@@ -14,6 +14,7 @@
 
 #include "core/geometry/calibration.h"
 #include "core/geometry/matrix3.h"
+#include "core/geometry/row_numbers.h"
 
 #define GRID 9 /* points per side that sample the picture's outline */
 
@@ -222,8 +223,8 @@ static int64_t to_parts(double position)
 
 double plx_correction_rows(const struct plx_correction *correction, double fy, double x, double y)
 {
-    return fy * ((double)correction->pitch_rad * (1 + y * y) - (double)correction->roll_rad * x -
-                 (double)correction->bend_rad * x * y + (double)correction->scale * y);
+    const struct plx_row_numbers numbers = plx_row_numbers_of_correction(correction);
+    return plx_row_numbers_at(&numbers, fy, x, y);
 }
 
 void plx_corrected_text(const struct plx_correction_info *corrections, char ret[PLX_CORRECTED_TEXT])

@@ -74,10 +74,10 @@ int plx_pipeline_create_raw(struct plx_stages *stages, int width, int height, st
                             struct plx_error_message *message);
 void plx_pipeline_destroy(struct plx_pipeline *pipeline);
 
-/* Before the first frame: the correction that STORE wants is in force from the first frame on, what is learned is kept there,
- * and no frame waits for a correction. Without it the same pictures always give the same frames. Ignored by a pipeline that
- * corrects nothing. STORE's context must outlive the pipeline. */
-int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct plx_correction_store *store);
+/* Before the first frame: WORKER runs the learner's jobs, and no frame waits for one; the correction that it wants is in force
+ * from the first frame on. Without it the calling thread runs them, and the same pictures always give the same frames. Raw
+ * frames have no jobs. WORKER's context must outlive the last frame. The error of the backend. */
+int plx_pipeline_use_worker(struct plx_pipeline *pipeline, const struct plx_correction_worker *worker);
 
 /* What a pipeline goes on from; zeros: from nothing. */
 struct plx_pipeline_state {
@@ -91,7 +91,7 @@ struct plx_pipeline_state {
  * The error of the backend. */
 int plx_pipeline_restore(struct plx_pipeline *pipeline, const struct plx_pipeline_state *state);
 
-/* After the frame of a pipeline of a single picture, without a store: what it learned, for that of the next picture. */
+/* After the frame of a pipeline of a single picture, without a worker: what it learned, for that of the next picture. */
 void plx_pipeline_save(struct plx_pipeline *pipeline, struct plx_pipeline_state *ret_state);
 
 /* Of the next pair: right capture time minus left. What moves meanwhile is no evidence of the calibration. */

@@ -101,11 +101,11 @@ int plx_pipeline_write_map(struct plx_pipeline *pipeline, const struct plx_remap
     return pipeline->stages->ops->write_local(pipeline->stages, map->entry, made->entry, bytes);
 }
 
-int plx_pipeline_keep_corrections(struct plx_pipeline *pipeline, const struct plx_correction_store *store)
+int plx_pipeline_use_worker(struct plx_pipeline *pipeline, const struct plx_correction_worker *worker)
 {
-    if (pipeline->raw || pipeline->params.correction == PLX_CORRECTION_OFF)
+    if (pipeline->raw)
         return 0;
-    const struct plx_remap *made = plx_learner_keep(pipeline->learner, store);
+    const struct plx_remap *made = plx_learner_use_worker(pipeline->learner, worker);
     return made ? plx_pipeline_write_map(pipeline, made) : 0;
 }
 

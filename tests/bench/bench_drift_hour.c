@@ -5,7 +5,7 @@
  *
  *   bench_drift_hour [SECONDS [SCENE]]   SECONDS (default 3600) of each scene, or of SCENE alone (a number from 0 on)
  *
- * Real: core/drift's learner in mode `rows`, its estimates and verdicts (without a store, so that it waits for its thread); its
+ * Real: core/drift's learner in mode `rows`, its estimates and verdicts (without a worker, in this thread); its
  * bound of rows by skew and motion; the motion itself, found by core/motion's fit from corners of a key frame. The rule for key
  * frames, the place of the search, its reach, and the rule for steps that show the error of disparities are those of motion.c.
  *

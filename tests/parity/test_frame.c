@@ -134,6 +134,14 @@ static bool wanted(void *context, struct plx_correction_order *order)
     return true;
 }
 
+/* Takes no job: what an estimate changes is not compared here. */
+static bool refuses(void *context, const struct plx_drift_job *job)
+{
+    (void)context;
+    (void)job;
+    return false;
+}
+
 static void compare_corrections(struct parity *parity, bool distorted)
 {
     struct fixture_kind kind = {640, 480, PLX_FORMAT_GREY, distorted, {.refine = false}, NULL};
@@ -146,16 +154,16 @@ static void compare_corrections(struct parity *parity, bool distorted)
     kind.params.correction = PLX_CORRECTION_ALL;
     const struct plx_limits limits = fixture_limits(&kind);
     for (uint32_t number = 1; number < 4; number++) {
-        const struct plx_correction_store store = {.context = &number, .wanted = wanted};
+        const struct plx_correction_worker worker = {.context = &number, .wanted = wanted, .ask = refuses};
         parity_must(plx_cpu_create(&limits, &stages), &message);
         parity_must(fixture_open(stages, &kind, &cpu, &message), &message);
         parity_must(plx_gpu_create(&limits, &stages, &message), &message);
         parity_must(fixture_open(stages, &kind, &gpu, &message), &message);
         parity_must(fixture_run(&cpu, 0), &message);
         parity_must(fixture_run(&gpu, 0), &message); /* a recorded frame reads the map that is written after it */
-        parity_must(plx_pipeline_keep_corrections(cpu.pipeline, &store), &message);
-        parity_must(plx_pipeline_keep_corrections(gpu.pipeline, &store), &message);
-        for (int i = 1; i < 3; i++) { /* before an estimate, whose frame depends on time */
+        parity_must(plx_pipeline_use_worker(cpu.pipeline, &worker), &message);
+        parity_must(plx_pipeline_use_worker(gpu.pipeline, &worker), &message);
+        for (int i = 1; i < 3; i++) {
             const int on_cpu = fixture_run(&cpu, i), on_gpu = fixture_run(&gpu, i);
             parity_done(parity, on_cpu, on_gpu, "corrections");
             parity_frames(parity, cpu.frame, gpu.frame, cpu.bytes, "corrections");

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "app/corrections/worker.h"
 #include "core/base/clock.h"
 #include "core/drift/offset.h"
 #include "cpu/cpu.h"
@@ -126,9 +127,11 @@ static void the_offset_of_disparities_shows_in_motion(void **state)
     }
 }
 
-/* What the learner of a test keeps and finds. */
+/* What the worker of a test keeps and finds. */
 struct history {
-    uint32_t kept, wanted; /* numbers */
+    struct plx_worker *worker;
+    uint32_t kept; /* numbers */
+    _Atomic uint32_t wanted;
     struct plx_correction correction;
     bool hold, last_applied;
     float rows, rows_left, offset_deviation;
@@ -171,9 +174,14 @@ static void create(const struct plx_scene *scene, enum plx_correction_mode mode,
     params.correction = mode;
     assert_int_equal(plx_cpu_create(&limits, ret_stages), 0);
     runner_create(*ret_stages, &params, WIDTH, HEIGHT, &scene->calibration, ret_runner);
-    const struct plx_correction_store store = {history, wanted, keep};
-    if (history)
-        assert_int_equal(plx_pipeline_keep_corrections(ret_runner->pipeline, &store), 0);
+    if (history) {
+        const struct plx_correction_store store = {history, wanted, keep};
+        struct plx_stereo_calibration calibration;
+        plx_calibration_pinhole(WIDTH, HEIGHT, &scene->calibration, &calibration);
+        assert_int_equal(plx_worker_create(&calibration, &store, &history->worker), 0);
+        const struct plx_correction_worker worker = plx_worker_ops(history->worker);
+        assert_int_equal(plx_pipeline_use_worker(ret_runner->pipeline, &worker), 0);
+    }
 }
 
 /* Runs frame number I of SCENE, the right picture turned by NUMBERS. */
@@ -200,6 +208,7 @@ static void rows_are_corrected_after_20_seconds(void **state)
         run_frame(&runner, &scene, &turned, i);
         first = first == 0 && runner.frame->correction.number > 0 ? i : first;
     }
+    plx_worker_destroy(history.worker);
     const struct plx_correction *applied = &runner.frame->correction.applied;
     print_message(
         "    from frame %u on; rows %.2f -> %.3f px; correction %u: pitch %.4f, roll %.4f, bend %.4f deg, scale %.5f\n", first,
@@ -273,6 +282,7 @@ static void after_an_undo_the_bits_are_those_of_before(void **state)
             for (int y = 0; y < HEIGHT; y++)
                 different[i >= 15] += memcmp(plx_row(&disparity[0], y), plx_row(&disparity[1], y), WIDTH * 2) != 0;
     }
+    plx_worker_destroy(history.worker);
     assert_true(different[0] > HEIGHT);
     assert_int_equal(different[1], 0);
     assert_int_equal(runner[1].frame->correction.number, 0);
@@ -301,6 +311,7 @@ static void columns_need_motion(void **state)
         create(&told, modes[i], &history, &stages, &runner);
         for (uint32_t frame = 0; frame < 130; frame++)
             run_frame(&runner, &scene, &none, frame);
+        plx_worker_destroy(history.worker);
         const struct plx_correction_info *info = &runner.frame->correction;
         const float columns = modes[i] == PLX_CORRECTION_ALL ? info->applied.columns : info->proposed.columns;
         print_message("    offset %.3f +- %.3f; columns %.3f px (0.5)\n", (double)runner.frame->drift.offset,
@@ -400,6 +411,7 @@ static void nothing_is_corrected_without_an_error(void **state)
         create(&scene, PLX_CORRECTION_ALL, &history, &stages, &runner);
         for (uint32_t i = 0; i < 30 * RATE; i++)
             run_frame(&runner, &scene, &none, i);
+        plx_worker_destroy(history.worker);
         assert_int_equal(history.kept, 0);
         runner_destroy(&runner);
         stages->ops->destroy(stages);

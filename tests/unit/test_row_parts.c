@@ -94,6 +94,7 @@ static double plain_rows(const struct plx_correction *c, const struct plx_row_ma
 static void compare(int count, const struct plx_correction *number)
 {
     static double left[PLX_ROW_MATCHES];
+    const struct plx_row_numbers numbers = plx_row_numbers_of_correction(number);
     const int first = added - count;
     for (int part = 0; part < PLX_ROWS_TIME + plx_row_drift_times(&drift); part++)
         for (int quarter = -1; quarter < 4; quarter++) {
@@ -101,7 +102,7 @@ static void compare(int count, const struct plx_correction *number)
             for (int i = first; i < added; i++)
                 if (is_in(i, first, part, quarter))
                     left[expected++] = (double)(float)fabs((double)list[i].rows - plain_rows(number, &list[i]));
-            const double median = plx_row_drift_median(&drift, (enum plx_row_part)part, quarter, number, &got);
+            const double median = plx_row_drift_median(&drift, (enum plx_row_part)part, quarter, &numbers, &got);
             const double middle = plain_median(left, expected);
             assert_int_equal(got, expected);
             if (expected > 0 ? !(fabs(median - middle) < 1e-6) : !isinf(median))
@@ -224,22 +225,24 @@ static void a_fit_needs_24_matches(void **state)
     (void)state;
     static const struct plx_correction truth = {0.002F, -0.001F, 0.003F, 0.001F, 0, 0};
     uint64_t seed = test_seed();
-    struct plx_correction number, deviation;
+    struct plx_row_numbers fitted, deviations;
     begin(false);
     for (int i = 0; i < 24; i++) {
-        assert_false(plx_row_drift_fit(&drift, PLX_ROWS_ALL, &number, &deviation));
+        assert_false(plx_row_drift_fit(&drift, PLX_ROWS_ALL, &fitted, &deviations));
         struct plx_row_match match = {.x = (float)uniform(&seed, -0.6, 0.6), .y = (float)uniform(&seed, -0.5, 0.5)};
         match.rows = (float)plain_rows(&truth, &match);
         add(match);
     }
-    assert_true(plx_row_drift_fit(&drift, PLX_ROWS_ALL, &number, &deviation));
+    assert_true(plx_row_drift_fit(&drift, PLX_ROWS_ALL, &fitted, &deviations));
+    const struct plx_correction number = plx_row_numbers_to_correction(&fitted),
+                                deviation = plx_row_numbers_to_correction(&deviations);
     assert_true(fabsf(number.pitch_rad - truth.pitch_rad) < 1e-5F && fabsf(number.roll_rad - truth.roll_rad) < 1e-5F &&
                 fabsf(number.bend_rad - truth.bend_rad) < 1e-5F && fabsf(number.scale - truth.scale) < 1e-5F);
     /* Without noise, what all matches may share is left: 0.006 px at 1, 0.5, 0.2 and 0.4 focal lengths. */
     const float shared = (float)(0.006 / FOCAL);
     assert_true(fabsf(deviation.pitch_rad - shared) < 1e-7F && fabsf(deviation.roll_rad - shared / 0.5F) < 1e-7F &&
                 fabsf(deviation.bend_rad - shared / 0.2F) < 1e-6F && fabsf(deviation.scale - shared / 0.4F) < 1e-6F);
-    assert_false(plx_row_drift_fit(&drift, PLX_ROWS_ODD, &number, &deviation));
+    assert_false(plx_row_drift_fit(&drift, PLX_ROWS_ODD, &fitted, &deviations));
 }
 
 int main(void)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job of the learner: the same job has the same result, and its decisions are settled by whoever keeps corrections. */
+#include "core/drift/job.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "oracle/test_image.h"
+#include "tests/cmocka.h"
+
+#define FOCAL 530.0
+#define PITCH_RAD 0.003
+#define MATCHES 600
+#define EACH_NS (100 * PLX_NS_PER_MS) /* from match to match */
+
+static struct plx_drift_job job;
+static struct plx_drift_result result;
+
+/* Matches of a minute, in which the right camera is pitched by PITCH_RAD. */
+static int setup(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    memset(&job, 0, sizeof job);
+    memset(&result, 0, sizeof result);
+    job.mode = PLX_CORRECTION_ROWS;
+    job.calibration = (struct plx_calibration_info){FOCAL, FOCAL, 319.5, 239.5, 319.5, 0.1};
+    job.width = 640;
+    job.height = 480;
+    plx_row_drift_init(&job.drift, FOCAL);
+    for (int i = 0; i < MATCHES; i++) {
+        const double x = 1.2 * random_below(&random, 1001) / 1000 - 0.6, y = 0.9 * random_below(&random, 1001) / 1000 - 0.45;
+        const double rows = FOCAL * PITCH_RAD * (1 + y * y) + 0.1 * random_normal(&random);
+        const struct plx_row_match match = {(float)x, (float)y, (float)rows, i % 2 == 0, 3, i * EACH_NS};
+        plx_row_drift_add(&job.drift, &match);
+    }
+    job.since = MATCHES;
+    return 0;
+}
+
+static void the_same_job_has_the_same_result(void **state)
+{
+    (void)state;
+    static struct plx_drift_job before;
+    static struct plx_drift_result other;
+    memset(&other, 0xA5, sizeof other); /* nothing of it is read */
+    before = job;
+    plx_drift_job_run(&job, &result);
+    plx_drift_job_run(&job, &other);
+    assert_memory_equal(&before, &job, sizeof job);
+    assert_memory_equal(&result.drift.info, &other.drift.info, sizeof result.drift.info);
+    plx_drift_result_settle_all(&result);
+    plx_drift_result_settle_all(&other);
+    assert_memory_equal(&result.state, &other.state, sizeof result.state);
+    assert_true(result.changed && result.state.number == 1 && result.since == 0);
+    assert_true(fabs((double)result.state.applied.pitch_rad - PITCH_RAD) < 1e-4);
+}
+
+/* The keeper numbers a decision, and may take it back. */
+static void a_decision_is_what_its_keeper_makes_of_it(void **state)
+{
+    (void)state;
+    for (int is_applied = 0; is_applied < 2; is_applied++) {
+        struct plx_correction_evidence evidence;
+        plx_drift_job_run(&job, &result);
+        assert_true(plx_drift_result_next(&result, &evidence));
+        assert_true(evidence.applied && evidence.before.pitch_rad == 0 && evidence.matches == MATCHES);
+        plx_drift_result_settle(&result, is_applied, 9);
+        assert_false(plx_drift_result_next(&result, &evidence));
+        assert_int_equal(result.changed, is_applied);
+        assert_int_equal(result.state.number, is_applied ? 9 : 0);
+        assert_int_equal(result.state.proposed_number, is_applied ? 0 : 9);
+        const struct plx_correction *kept = is_applied ? &result.state.applied : &result.state.proposed;
+        assert_memory_equal(kept, &evidence.after, sizeof *kept);
+    }
+}
+
+static void on_hold_it_proposes_once(void **state)
+{
+    (void)state;
+    struct plx_correction_evidence evidence;
+    job.order.hold = true;
+    plx_drift_job_run(&job, &result);
+    assert_true(plx_drift_result_next(&result, &evidence));
+    assert_false(evidence.applied);
+    plx_drift_result_settle(&result, false, 1);
+    assert_false(result.changed);
+    assert_int_equal(result.since, 0);
+    job.state = result.state;
+    plx_drift_job_run(&job, &result);
+    assert_false(plx_drift_result_next(&result, &evidence)); /* no news */
+}
+
+/* The matches were found without it: they decide nothing. */
+static void an_order_is_obeyed_first(void **state)
+{
+    (void)state;
+    struct plx_correction_evidence evidence;
+    job.is_ordered = true;
+    job.order = (struct plx_correction_order){.number = 5, .correction = {.pitch_rad = 0.001F}};
+    job.gave_up = true;
+    job.memory.taken_back = 2;
+    plx_drift_job_run(&job, &result);
+    assert_false(plx_drift_result_next(&result, &evidence));
+    assert_true(result.changed && !result.gave_up && result.memory.taken_back == 0);
+    assert_true(result.state.number == 5 && result.state.applied.pitch_rad == 0.001F);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_same_job_has_the_same_result, setup),
+        cmocka_unit_test_setup(a_decision_is_what_its_keeper_makes_of_it, setup),
+        cmocka_unit_test_setup(on_hold_it_proposes_once, setup),
+        cmocka_unit_test_setup(an_order_is_obeyed_first, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -84,6 +84,7 @@ static int finish(struct plx_stages *self)
     return 0;
 }
 
+#define STAGE(name) .name = plx_cpu_##name,
 static const struct plx_stages_ops cpu_ops = {
     .name = "cpu",
     .destroy = destroy,
@@ -95,37 +96,7 @@ static const struct plx_stages_ops cpu_ops = {
     .disown = disown,
     .finish = finish,
     .run_frame = plx_run_frame_in_order,
-    .convert = plx_cpu_convert,
-    .histogram = plx_cpu_histogram,
-    .rectify = plx_cpu_rectify,
-    .filter = plx_cpu_filter,
-    .census = plx_cpu_census,
-    .sgm = plx_cpu_sgm,
-    .median = plx_cpu_median,
-    .repeats = plx_cpu_repeats,
-    .check = plx_cpu_check,
-    .local_mean = plx_cpu_local_mean,
-    .cross_validate = plx_cpu_cross_validate,
-    .fill = plx_cpu_fill,
-    .speckle = plx_cpu_speckle,
-    .confidence = plx_cpu_confidence,
-    .temporal = plx_cpu_temporal,
-    .ground = plx_cpu_ground,
-    .stixels = plx_cpu_stixels,
-    .mask = plx_cpu_mask,
-    .label = plx_cpu_label,
-    .segments = plx_cpu_segments,
-    .regions = plx_cpu_regions,
-    .image =
-        {
-            .binary = plx_cpu_binary,
-            .invert = plx_cpu_invert,
-            .threshold = plx_cpu_threshold,
-            .morphology = plx_cpu_morphology,
-            .affine = plx_cpu_affine,
-            .sum = plx_cpu_sum,
-            .match_template = plx_cpu_match_template,
-        },
+    PLX_STAGE_OPS(STAGE).image = {PLX_IMAGE_OPS(STAGE)},
 };
 
 int plx_cpu_check_images(const struct plx_cpu *cpu, const struct plx_typed_image *images)

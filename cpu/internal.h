@@ -83,37 +83,10 @@ void plx_segments_scratch_destroy(struct plx_segments_scratch *scratch);
 int plx_regions_scratch_create(const struct plx_limits *limits, struct plx_regions_scratch **ret_scratch);
 void plx_regions_scratch_destroy(struct plx_regions_scratch *scratch);
 
-/* The stages: plx_cpu_NAME has the signature of NAME in core/pipeline/stages.h. */
-#define PLX_CPU_STAGE(name) __typeof__(*((struct plx_stages_ops *)NULL)->name) plx_cpu_##name
-#define PLX_CPU_IMAGE(name) __typeof__(*((struct plx_image_ops *)NULL)->name) plx_cpu_##name
-
-PLX_CPU_STAGE(convert);   /* image/convert.c */
-PLX_CPU_STAGE(histogram); /* image/pixels.c */
-PLX_CPU_IMAGE(binary);
-PLX_CPU_IMAGE(invert);
-PLX_CPU_IMAGE(threshold);
-PLX_CPU_IMAGE(sum);
-PLX_CPU_STAGE(filter); /* image/window.c */
-PLX_CPU_IMAGE(morphology);
-PLX_CPU_STAGE(rectify); /* image/resample.c */
-PLX_CPU_IMAGE(affine);
-PLX_CPU_IMAGE(match_template); /* image/match_template.c */
-PLX_CPU_STAGE(census);         /* match/census.c */
-PLX_CPU_STAGE(sgm);            /* sgm/sgm.c */
-PLX_CPU_STAGE(repeats);        /* match/repeats.c */
-PLX_CPU_STAGE(median);         /* match/refine.c */
-PLX_CPU_STAGE(check);
-PLX_CPU_STAGE(local_mean);
-PLX_CPU_STAGE(cross_validate);
-PLX_CPU_STAGE(fill);
-PLX_CPU_STAGE(confidence);
-PLX_CPU_STAGE(temporal);
-PLX_CPU_STAGE(speckle); /* obstacles/components.c */
-PLX_CPU_STAGE(label);
-PLX_CPU_STAGE(ground); /* obstacles/ground.c */
-PLX_CPU_STAGE(mask);
-PLX_CPU_STAGE(stixels);  /* obstacles/columns.c */
-PLX_CPU_STAGE(segments); /* obstacles/segments.c */
-PLX_CPU_STAGE(regions);  /* obstacles/regions.c */
+/* Stages and image operations: plx_cpu_NAME has the signature of NAME in core/pipeline/stages.h. */
+#define PLX_CPU_STAGE(name) __typeof__(*((struct plx_stages_ops *)NULL)->name) plx_cpu_##name;
+#define PLX_CPU_IMAGE(name) __typeof__(*((struct plx_image_ops *)NULL)->name) plx_cpu_##name;
+PLX_STAGE_OPS(PLX_CPU_STAGE)
+PLX_IMAGE_OPS(PLX_CPU_IMAGE)
 
 #endif

@@ -181,37 +181,10 @@ PLX_GPU_PART(columns);
 PLX_GPU_PART(segments);
 
 /* The stages, as core/pipeline/stages.h declares them, by the files that define them. */
-#define PLX_GPU_STAGE(stage) __typeof__(*((struct plx_stages_ops *)0)->stage) plx_gpu_##stage
-PLX_GPU_STAGE(convert);   /* image/convert.cu */
-PLX_GPU_STAGE(histogram); /* image/histogram.cu */
-PLX_GPU_STAGE(rectify);   /* image/resample.cu */
-PLX_GPU_STAGE(filter);    /* image/filter.cu */
-PLX_GPU_STAGE(census);    /* match/census.cu */
-PLX_GPU_STAGE(sgm);       /* sgm/sgm.cu */
-PLX_GPU_STAGE(median);    /* match/filters.cu */
-PLX_GPU_STAGE(temporal);
-PLX_GPU_STAGE(repeats);    /* match/repeats.cu */
-PLX_GPU_STAGE(local_mean); /* match/local_mean.cu */
-PLX_GPU_STAGE(cross_validate);
-PLX_GPU_STAGE(check); /* match/refine.cu */
-PLX_GPU_STAGE(fill);
-PLX_GPU_STAGE(confidence);
-PLX_GPU_STAGE(label); /* obstacles/label.cu */
-PLX_GPU_STAGE(speckle);
-PLX_GPU_STAGE(ground); /* obstacles/ground.cu */
-PLX_GPU_STAGE(mask);
-PLX_GPU_STAGE(stixels);  /* obstacles/columns.cu */
-PLX_GPU_STAGE(segments); /* obstacles/segments.cu */
-PLX_GPU_STAGE(regions);  /* obstacles/regions.cu */
-
-#define PLX_GPU_IMAGE_OP(operation) __typeof__(*((struct plx_image_ops *)0)->operation) plx_gpu_##operation
-PLX_GPU_IMAGE_OP(binary); /* image/imageops.cu */
-PLX_GPU_IMAGE_OP(invert);
-PLX_GPU_IMAGE_OP(threshold);
-PLX_GPU_IMAGE_OP(sum);
-PLX_GPU_IMAGE_OP(match_template);
-PLX_GPU_IMAGE_OP(morphology);
-PLX_GPU_IMAGE_OP(affine); /* image/resample.cu */
+#define PLX_GPU_STAGE(name) __typeof__(*((struct plx_stages_ops *)0)->name) plx_gpu_##name;
+#define PLX_GPU_IMAGE(name) __typeof__(*((struct plx_image_ops *)0)->name) plx_gpu_##name;
+PLX_STAGE_OPS(PLX_GPU_STAGE)
+PLX_IMAGE_OPS(PLX_GPU_IMAGE)
 
 #ifdef __cplusplus
 }

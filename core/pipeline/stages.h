@@ -176,6 +176,16 @@ struct plx_stages_ops {
     struct plx_image_ops image;
 };
 
+/* The members above that are stages, and image operations: a backend declares and lists its own by these. */
+/* clang-format off */
+#define PLX_STAGE_OPS(OP)                                                                                                      \
+    OP(convert) OP(histogram) OP(rectify) OP(filter) OP(census) OP(sgm) OP(median) OP(repeats) OP(check) OP(local_mean)        \
+    OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground) OP(stixels) OP(mask) OP(label)              \
+    OP(segments) OP(regions)
+#define PLX_IMAGE_OPS(OP)                                                                                                      \
+    OP(binary) OP(invert) OP(threshold) OP(morphology) OP(affine) OP(sum) OP(match_template)
+/* clang-format on */
+
 /* Checks of the arguments of census and sgm for every backend, without its limits: ARG, or RANGE from plx_match_check. */
 int plx_census_check(const struct plx_image *grey, const struct plx_match *match, const struct plx_features *features);
 int plx_sgm_check(const struct plx_features *left, const struct plx_features *right, const struct plx_image *left_grey,

@@ -75,6 +75,7 @@ static int finish(struct plx_stages *self)
     return PLX_CUDA(gpu, cudaStreamSynchronize(gpu->streams.stream[PLX_STREAM_MAIN]));
 }
 
+#define STAGE(name) .name = plx_gpu_##name,
 static const struct plx_stages_ops gpu_ops = {
     .name = "gpu",
     .destroy = destroy,
@@ -86,37 +87,7 @@ static const struct plx_stages_ops gpu_ops = {
     .disown = plx_gpu_disown,
     .finish = finish,
     .run_frame = plx_gpu_run_frame,
-    .census = plx_gpu_census,
-    .sgm = plx_gpu_sgm,
-    .median = plx_gpu_median,
-    .repeats = plx_gpu_repeats,
-    .check = plx_gpu_check,
-    .local_mean = plx_gpu_local_mean,
-    .cross_validate = plx_gpu_cross_validate,
-    .fill = plx_gpu_fill,
-    .confidence = plx_gpu_confidence,
-    .speckle = plx_gpu_speckle,
-    .ground = plx_gpu_ground,
-    .stixels = plx_gpu_stixels,
-    .mask = plx_gpu_mask,
-    .label = plx_gpu_label,
-    .segments = plx_gpu_segments,
-    .regions = plx_gpu_regions,
-    .convert = plx_gpu_convert,
-    .histogram = plx_gpu_histogram,
-    .rectify = plx_gpu_rectify,
-    .filter = plx_gpu_filter,
-    .temporal = plx_gpu_temporal,
-    .image =
-        {
-            .binary = plx_gpu_binary,
-            .invert = plx_gpu_invert,
-            .threshold = plx_gpu_threshold,
-            .morphology = plx_gpu_morphology,
-            .affine = plx_gpu_affine,
-            .sum = plx_gpu_sum,
-            .match_template = plx_gpu_match_template,
-        },
+    PLX_STAGE_OPS(STAGE).image = {PLX_IMAGE_OPS(STAGE)},
 };
 
 /* True if ERROR of cudaGetDeviceCount means that there is nothing to compute on, and not a fault of what is there. Without any

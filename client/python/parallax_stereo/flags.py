@@ -64,7 +64,7 @@ class Stage(Number):
     CHECK = 6
     REFINE = 7
     GROUND = 8
-    COLUMNS = 9
+    STIXELS = 9
     OBSTACLES = 10
     MOTION = 11
     TRACKS = 12

@@ -125,7 +125,7 @@ static void resume_after_last(struct plx_client *client)
 {
     const struct plx_shm_header *header = client->map.header;
     const uint64_t epoch = plx_fetch64(&header->epoch);
-    /* Relaxed: it only tells whether the memory can be the same one; plx_map_look orders the reads of frames. */
+    /* Relaxed: it only tells whether the memory can be the same one; plx_map_find_newest orders the reads of frames. */
     if (epoch != client->epoch || atomic_load_explicit(&header->newest, memory_order_relaxed) < client->last)
         client->last = 0;
     client->epoch = epoch;

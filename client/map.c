@@ -201,7 +201,7 @@ static const struct plx_shm_slot *slot_of(const struct plx_map *map, uint64_t se
     return &map->slots[sequence % map->slot_count];
 }
 
-int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_view)
+int plx_map_find_newest(const struct plx_map *map, uint64_t last, struct plx_view *ret_view)
 {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         /* Acquire: the slot's lock and the frame are at least as new as newest says. */

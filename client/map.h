@@ -46,9 +46,9 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map);
 
 /* Finds a frame newer than LAST, in a map with frames. 1: *ret_view shows the newest one (the caller fills missed and token);
  * 0: there is none; FORMAT. */
-int plx_map_look(const struct plx_map *map, uint64_t last, struct plx_view *ret_view);
+int plx_map_find_newest(const struct plx_map *map, uint64_t last, struct plx_view *ret_view);
 
-/* True if frame SEQUENCE was not overwritten since plx_map_look found it. */
+/* True if frame SEQUENCE was not overwritten since plx_map_find_newest found it. */
 bool plx_map_whole(const struct plx_map *map, uint64_t sequence);
 
 /* Bytes of the viewed frame; FORMAT (negative) if that number is impossible. */

@@ -66,7 +66,7 @@ static bool sleep_on(struct plx_client *client, uint32_t word, int64_t deadline)
 static int find_new_frame(const struct plx_client *client, struct plx_view *ret_view)
 {
     for (int attempt = 0; attempt < LOOK_ATTEMPTS; attempt++) {
-        int found = plx_map_look(&client->map, client->last, ret_view);
+        int found = plx_map_find_newest(&client->map, client->last, ret_view);
         if (found <= 0 || plx_is_fresh(ret_view->frame))
             return found;
         if (plx_map_whole(&client->map, ret_view->sequence))
@@ -202,7 +202,7 @@ int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame)
     for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
         struct plx_view view;
         struct plx_frame frame;
-        int found = plx_map_look(&client->map, 0, &view);
+        int found = plx_map_find_newest(&client->map, 0, &view);
         if (found <= 0)
             return found < 0 ? found : PLX_ERR_NOT_FOUND;
         copy_words(&frame, view.frame, sizeof frame);
@@ -223,7 +223,7 @@ static bool newest_is_fresh(const struct plx_client *client)
 {
     for (int attempt = 0; attempt < LOOK_ATTEMPTS; attempt++) {
         struct plx_view view;
-        if (plx_map_look(&client->map, 0, &view) <= 0)
+        if (plx_map_find_newest(&client->map, 0, &view) <= 0)
             return true;
         bool fresh = plx_is_fresh(view.frame);
         if (plx_map_whole(&client->map, view.sequence))

@@ -51,7 +51,7 @@ static int check_size(struct plx_boards *boards, const struct plx_image *image, 
                     image->height, options->width, options->height);
 }
 
-int plx_boards_look(struct plx_boards *boards, const struct plx_image image[PLX_EYES], struct plx_error_message *message)
+int plx_boards_detect(struct plx_boards *boards, const struct plx_image image[PLX_EYES], struct plx_error_message *message)
 {
     const size_t bytes = (size_t)plx_board_corners(&boards->board) * sizeof *boards->before;
     const bool follows = boards->seen[PLX_LEFT] && boards->seen[PLX_RIGHT];

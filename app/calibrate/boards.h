@@ -29,7 +29,7 @@ void plx_boards_close(struct plx_boards *boards); /* all zeros is fine */
 
 /* Looks for the board in both pictures (U8) of a pair: fills seen and corner, where the same corners have one order in both.
  * NOT_FOUND: not in both; FORMAT: another size than the first pair; NOMEM. */
-int plx_boards_look(struct plx_boards *boards, const struct plx_image image[PLX_EYES], struct plx_error_message *message);
+int plx_boards_detect(struct plx_boards *boards, const struct plx_image image[PLX_EYES], struct plx_error_message *message);
 
 /* What SIGHTING and the board's own finder saw, "" if nothing: see plx_sighting_text. */
 void plx_boards_sighting_text(const struct plx_boards *boards, const struct plx_sighting *sighting,

@@ -11,7 +11,7 @@
 
 /* --- one corner ----------------------------------------------------------------------------------------------------- */
 
-bool plx_rig_look(const struct plx_rig_problem *problem, int p, enum plx_eye eye, int k, struct plx_rig_corner *ret)
+bool plx_rig_project(const struct plx_rig_problem *problem, int p, enum plx_eye eye, int k, struct plx_rig_corner *ret)
 {
     const struct plx_pose *pose = &problem->pose[p], *right = &problem->rig.right_from_left;
     double point[3], u, v;
@@ -109,7 +109,7 @@ double plx_rig_cost(const struct plx_rig_problem *problem)
             for (int k = 0; k < plx_board_corners(problem->board); k++) {
                 if (!plx_rig_is_found(problem, p, (enum plx_eye)eye, k))
                     continue;
-                if (!plx_rig_look(problem, p, (enum plx_eye)eye, k, &corner))
+                if (!plx_rig_project(problem, p, (enum plx_eye)eye, k, &corner))
                     return INFINITY;
                 cost += cost_of(problem, corner.residual);
             }
@@ -154,7 +154,7 @@ void plx_rig_build(struct plx_rig_problem *problem)
         for (int eye = 0; eye < PLX_EYES; eye++)
             for (int k = 0; k < plx_board_corners(problem->board); k++)
                 if (plx_rig_is_found(problem, p, (enum plx_eye)eye, k) &&
-                    plx_rig_look(problem, p, (enum plx_eye)eye, k, &corner))
+                    plx_rig_project(problem, p, (enum plx_eye)eye, k, &corner))
                     add_corner(problem, p, (enum plx_eye)eye, &corner);
 }
 

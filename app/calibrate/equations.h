@@ -38,7 +38,7 @@ static inline bool plx_rig_is_found(const struct plx_rig_problem *problem, int p
 
 /* Corner K of pair P as EYE would see it, and its difference from where it was found. False if it is not in front of the
  * camera. */
-bool plx_rig_look(const struct plx_rig_problem *problem, int p, enum plx_eye eye, int k, struct plx_rig_corner *ret);
+bool plx_rig_project(const struct plx_rig_problem *problem, int p, enum plx_eye eye, int k, struct plx_rig_corner *ret);
 
 /* Sum of the squares of all differences, of far ones less (Huber). INFINITY: a corner lies behind a camera. */
 double plx_rig_cost(const struct plx_rig_problem *problem);

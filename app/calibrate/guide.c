@@ -155,11 +155,11 @@ static int look_for_others(struct plx_guide *guide, const struct plx_image image
     return result < 0 ? plx_fail(message, result, "%s", plx_strerror(result)) : 0;
 }
 
-int plx_guide_look(struct plx_guide *guide, const struct plx_image image[PLX_EYES], int64_t capture_ns,
-                   struct plx_error_message *message)
+int plx_guide_judge(struct plx_guide *guide, const struct plx_image image[PLX_EYES], int64_t capture_ns,
+                    struct plx_error_message *message)
 {
     struct plx_boards *boards = &guide->boards;
-    int result = plx_boards_look(boards, image, message);
+    int result = plx_boards_detect(boards, image, message);
     for (int eye = 0; eye < PLX_EYES; eye++)
         guide->edge_px[eye] =
             boards->seen[eye] ? plx_edge_width(&image[eye], &boards->board, (const double(*)[2])boards->corner[eye]) : 0;

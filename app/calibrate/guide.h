@@ -54,8 +54,8 @@ void plx_guide_close(struct plx_guide *guide); /* all zeros is fine */
 
 /* Looks at a pair (U8) that was taken at CAPTURE_NS, later than the one before; keeps it if it is of use. FORMAT: another size
  * than the first pair; NOMEM. */
-int plx_guide_look(struct plx_guide *guide, const struct plx_image image[PLX_EYES], int64_t capture_ns,
-                   struct plx_error_message *message);
+int plx_guide_judge(struct plx_guide *guide, const struct plx_image image[PLX_EYES], int64_t capture_ns,
+                    struct plx_error_message *message);
 
 /* True if all parts of both pictures, all tilts and enough pairs were seen. */
 bool plx_guide_is_complete(const struct plx_guide *guide);

@@ -125,7 +125,7 @@ static int find_huber(struct plx_rig_problem *problem)
         struct plx_rig_corner corner;
         if (!plx_rig_is_found(problem, p, eye, k))
             continue;
-        const bool seen = plx_rig_look(problem, p, eye, k, &corner);
+        const bool seen = plx_rig_project(problem, p, eye, k, &corner);
         distance[count++] = seen ? hypot(corner.residual[0], corner.residual[1]) : INFINITY;
     }
     qsort(distance, (size_t)count, sizeof *distance, plx_ascending);
@@ -178,7 +178,7 @@ static void find_rms(const struct plx_rig_problem *problem, struct plx_rig_fit *
             for (int k = 0; k < corners; k++) {
                 if (!plx_rig_is_found(problem, p, (enum plx_eye)eye, k))
                     continue;
-                plx_rig_look(problem, p, (enum plx_eye)eye, k, &corner);
+                plx_rig_project(problem, p, (enum plx_eye)eye, k, &corner);
                 sum += corner.residual[0] * corner.residual[0] + corner.residual[1] * corner.residual[1];
                 found++;
             }

@@ -18,7 +18,7 @@ int plx_sighting_look(struct plx_sighting *sighting, const struct plx_image *gre
     struct plx_board board, *largest = &sighting->chess;
     int result = sighting->tags ? 0 : plx_tags_create(&sighting->tags);
     if (result == 0)
-        result = plx_tags_look(sighting->tags, grey);
+        result = plx_tags_detect(sighting->tags, grey);
     if (result == 0)
         return 0; /* tags: what looks like a chessboard beside them is none */
     if (result == PLX_ERR_NOT_FOUND)

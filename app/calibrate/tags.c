@@ -436,7 +436,7 @@ const struct plx_tags_sighting *plx_tags_seen(const struct plx_tags *tags)
     return &tags->seen;
 }
 
-int plx_tags_look(struct plx_tags *tags, const struct plx_image *grey)
+int plx_tags_detect(struct plx_tags *tags, const struct plx_image *grey)
 {
     if (grey->width < MIN_SIDE || grey->height < MIN_SIDE)
         return PLX_ERR_NOT_FOUND;

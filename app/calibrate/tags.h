@@ -28,7 +28,7 @@ const struct plx_tags_sighting *plx_tags_seen(const struct plx_tags *tags);
 bool plx_tags_gap_fits(const struct plx_board *board, double gap);
 
 /* Sees which tags GREY (U8) shows. NOT_FOUND: fewer than four; NOMEM. */
-int plx_tags_look(struct plx_tags *tags, const struct plx_image *grey);
+int plx_tags_detect(struct plx_tags *tags, const struct plx_image *grey);
 
 /* The corners of those tags of BOARD (kind TAGS) that GREY (U8) shows; NAN for the others. Tags need about 20 px. Which way the
  * numbers of the rows go, and how the tags stand on the board, is seen in the picture. So is the number of the first tag, which

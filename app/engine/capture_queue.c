@@ -63,9 +63,9 @@ static void update_lost_cameras(struct plx_capture_queue *queue, uint32_t health
 {
     const uint32_t lost = health & CAMERAS_LOST;
 
-    if (lost & ~queue->away)
+    if (lost & ~queue->lost_cameras)
         plx_log(LOG_WARNING, "camera lost, looking for it: %s", queue->source->message.text);
-    queue->away |= lost;
+    queue->lost_cameras |= lost;
     queue->health |= health & ~CAMERAS_LOST;
 }
 
@@ -79,9 +79,9 @@ static void keep_newest(struct plx_capture_queue *queue, const struct plx_captur
     }
     memcpy(queue->pair, pair, sizeof queue->pair);
     queue->skipped += pair[PLX_LEFT].skipped > pair[PLX_RIGHT].skipped ? pair[PLX_LEFT].skipped : pair[PLX_RIGHT].skipped;
-    if (queue->away)
+    if (queue->lost_cameras)
         plx_log(LOG_NOTICE, "both cameras are there again");
-    queue->away = 0;
+    queue->lost_cameras = 0;
 }
 
 static void pair_capture(struct plx_capture_queue *queue, const struct plx_capture *capture)
@@ -155,7 +155,7 @@ int plx_capture_queue_next(struct plx_capture_queue *queue, const volatile sig_a
             pair_capture(queue, &capture);
         } else {
             update_lost_cameras(queue, capture.health);
-            if (queue->away && !has_pair(queue))
+            if (queue->lost_cameras && !has_pair(queue))
                 break; /* the loss is reported at once */
         }
     }

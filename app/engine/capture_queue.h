@@ -19,7 +19,7 @@ struct plx_capture_queue {
     struct plx_pairing pairing;
     struct plx_capture pair[PLX_EYES]; /* the newest pair; a NULL buffer needs no release */
     uint32_t health;                   /* from source and pairing since the last frame; the publisher clears it */
-    uint32_t away;                     /* cameras that the source has lost and looks for, as flags, until the next pair */
+    uint32_t lost_cameras;             /* cameras that the source has lost and looks for, as flags, until the next pair */
     bool old;                          /* the last pair was dropped for its age */
     uint64_t skipped;                  /* whole pairs, since the start; also those that were too old */
 };

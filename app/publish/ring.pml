@@ -34,7 +34,7 @@
 #define STATUS_STORE RELEASE /* plx_shm_set_state */
 #endif
 #ifndef NEWEST_LOAD
-#define NEWEST_LOAD ACQUIRE /* plx_map_look */
+#define NEWEST_LOAD ACQUIRE /* plx_map_find_newest */
 #endif
 #ifndef WHOLE_FENCE
 #define WHOLE_FENCE ACQUIRE /* plx_map_whole */
@@ -294,7 +294,7 @@ end_of_look:
         load(WAKE, WAKE_LOAD, word) /* wait_frame */
     }
     atomic {
-        load(NEWEST, NEWEST_LOAD, s); /* plx_map_look, from here */
+        load(NEWEST, NEWEST_LOAD, s); /* plx_map_find_newest, from here */
         assert(s >= last);
         if
         :: s == last -> goto nothing_new

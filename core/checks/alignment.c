@@ -281,8 +281,8 @@ static void add_offset(struct plx_alignment *alignment, struct plx_row_offset of
         alignment->is_known || (alignment->fit.inliers > 0 && !is_off) || alignment->off >= PLX_ALIGNMENT_SURE;
 }
 
-bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
-                        struct plx_alignment_info *ret_info)
+bool plx_alignment_update(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
+                          struct plx_alignment_info *ret_info)
 {
     struct place place;
 

@@ -60,7 +60,7 @@ bool plx_alignment_patch(const struct plx_alignment *alignment, int index, const
 
 /* Evaluates the matches of the current frame, found[PLX_ALIGNMENT_MATCHES], and chooses the next patch. The CPU must be able to
  * read LEFT. True while rows are off by PLX_ALIGNMENT_ROWS or more, in PLX_ALIGNMENT_SURE offsets in a row. */
-bool plx_alignment_look(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
-                        struct plx_alignment_info *ret_info);
+bool plx_alignment_update(struct plx_alignment *alignment, const struct plx_image *left, const struct plx_template_match *found,
+                          struct plx_alignment_info *ret_info);
 
 #endif

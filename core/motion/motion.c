@@ -48,7 +48,7 @@ struct plx_motion {
     struct view view[2];
     struct plx_fit_point point[PLX_MAX_CORNERS];
     int points;                                         /* corners of the key frame that were found in this frame */
-    bool looked;                                        /* plx_motion_look has seen this frame */
+    bool looked;                                        /* plx_motion_track has seen this frame */
     enum place { BY_HINT, BY_VELOCITY, AT_REST } place; /* where it looked for them */
     struct plx_pose prior;                              /* now_from_key there */
 
@@ -406,7 +406,7 @@ static void last_pose(const struct plx_motion *motion, struct plx_pose *ret_pose
     plx_pose_compose(&motion->start_from_key, ret_pose, ret_pose);
 }
 
-int plx_motion_look(struct plx_motion *motion, const struct plx_image *left, int64_t capture_ns)
+int plx_motion_track(struct plx_motion *motion, const struct plx_image *left, int64_t capture_ns)
 {
     if (!plx_image_ok(left, PLX_U8) || left->width != motion->width || left->height != motion->height)
         return PLX_ERR_ARG;
@@ -422,7 +422,7 @@ int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, c
 {
     if (!plx_image_ok(disparity, PLX_U16) || !plx_same_size(left, disparity))
         return PLX_ERR_ARG;
-    const int result = motion->looked ? 0 : plx_motion_look(motion, left, capture_ns);
+    const int result = motion->looked ? 0 : plx_motion_track(motion, left, capture_ns);
     if (result < 0)
         return result;
     motion->looked = motion->is_doubtful = motion->took_step = motion->took_key = false;

@@ -55,7 +55,7 @@ void plx_motion_set_disparity_error(struct plx_motion *motion, const struct plx_
 
 /* Before the next frame's update, and only then: what it needs no disparity for, which is most of its time. Beside the stages
  * of a GPU. ARG. */
-int plx_motion_look(struct plx_motion *motion, const struct plx_image *left, int64_t capture_ns);
+int plx_motion_track(struct plx_motion *motion, const struct plx_image *left, int64_t capture_ns);
 
 /* The next frame: LEFT U8 and DISPARITY U16 as published, both of the size at creation. Allocates nothing. ARG. */
 int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,

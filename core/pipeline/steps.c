@@ -180,7 +180,7 @@ static int rectify_right(const struct plx_step *step, void *argument)
     return rectify(argument, step, PLX_RIGHT);
 }
 
-/* Searches patches of the left image in the right one; plx_alignment_look evaluates the matches after the frame. */
+/* Searches patches of the left image in the right one; plx_alignment_update evaluates the matches after the frame. */
 static int match_rows(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
@@ -462,7 +462,7 @@ const struct plx_step_row plx_step_table[] = {
     {{"regions", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, regions,
       {I(REGIONS), I(STABLE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, measures_strict, NULL},
 
-    {{"corners", PLX_STAGE_MOTION, PLX_STEP_PICTURES, false, plx_step_look,
+    {{"corners", PLX_STAGE_MOTION, PLX_STEP_PICTURES, false, plx_step_track,
       {PLX_IMAGE(LEFT)}, {0}}, has_motion, NULL},
     {{"check pictures", PLX_NO_STAGE, PLX_STEP_PICTURES, false, plx_step_check_pictures,
       {PLX_IMAGE(HISTOGRAM), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {0}}, always, NULL},

@@ -72,12 +72,12 @@ int plx_step_predict(const struct plx_step *step, void *argument)
  */
 
 /* What motion needs no disparity for. */
-int plx_step_look(const struct plx_step *step, void *argument)
+int plx_step_track(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
 
     /* It refuses only planes of another size than its own, which these have. */
-    plx_motion_look(context->pipeline->motion, in(context, step, 0), context->capture_ns);
+    plx_motion_track(context->pipeline->motion, in(context, step, 0), context->capture_ns);
     return 0;
 }
 
@@ -184,7 +184,7 @@ int plx_step_alignment(const struct plx_step *step, void *argument)
     const struct plx_frame_context *context = argument;
     struct plx_pipeline *pipeline = context->pipeline;
 
-    if (plx_alignment_look(&pipeline->alignment, in(context, step, 0), pipeline->results->match, &context->frame->alignment))
+    if (plx_alignment_update(&pipeline->alignment, in(context, step, 0), pipeline->results->match, &context->frame->alignment))
         context->frame->health |= PLX_HEALTH_MISALIGNED;
     return 0;
 }

@@ -34,7 +34,7 @@ static void look(const unsigned char *memory, size_t bytes)
         return;
     if (plx_map_reason(&map, reason, sizeof reason) == 0 && strlen(reason) >= sizeof reason)
         abort();
-    if (plx_map_look(&map, 0, &view) != 1)
+    if (plx_map_find_newest(&map, 0, &view) != 1)
         return;
     shm_image_read(&view);
     const int64_t frame_bytes = plx_map_frame_bytes(&map, &view);

@@ -68,7 +68,7 @@ static void draw_recording(void)
         draw(&pose);
         for (int held = 0; held < HELD; held++) {
             write_pair(number++);
-            assert_int_equal(plx_guide_look(&guide, shown, (int64_t)number * 100000000, &message), 0);
+            assert_int_equal(plx_guide_judge(&guide, shown, (int64_t)number * 100000000, &message), 0);
         }
     }
     plx_guide_close(&guide);

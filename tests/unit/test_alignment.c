@@ -76,7 +76,7 @@ static int look(const struct pair *pair, struct plx_alignment_info *ret_info)
             assert_true(plx_alignment_patch(&alignment, i, &left, &right, &patch, &strip));
             assert_int_equal(stages->ops->image.match_template(stages, &strip, &patch, &found[i]), 0);
         }
-        if (plx_alignment_look(&alignment, &left, found, ret_info) && frame < flagged)
+        if (plx_alignment_update(&alignment, &left, found, ret_info) && frame < flagged)
             flagged = frame;
         is_measured = is_measured || ret_info->patches > 0;
         assert_true(is_measured || !alignment.is_known);

@@ -402,7 +402,7 @@ static void hostile_memory_never_crashes(void **state)
         struct plx_view view = {0};
         int found = plx_map_check(memory, bytes, &map);
         if (!found)
-            found = plx_map_look(&map, 0, &view);
+            found = plx_map_find_newest(&map, 0, &view);
         if (found == 1) {
             shm_image_read(&view);
             assert_int_equal(view.sequence, plx_map_whole(&map, view.sequence) ? map.header->newest : 0);

@@ -20,7 +20,7 @@ static enum plx_guide_state look(void)
 {
     struct plx_error_message message;
     now_ns += FRAME_NS;
-    assert_int_equal(plx_guide_look(&guide, shown, now_ns, &message), 0);
+    assert_int_equal(plx_guide_judge(&guide, shown, now_ns, &message), 0);
     return guide.state;
 }
 

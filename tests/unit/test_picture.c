@@ -119,7 +119,7 @@ static uint32_t look(void)
     for (int i = 0; i < PLX_ALIGNMENT_MATCHES; i++)
         if (plx_alignment_patch(&checks.alignment, i, &image[PLX_LEFT], &image[PLX_RIGHT], &patch, &strip))
             assert_int_equal(ops->image.match_template(checks.stages, &strip, &patch, &found[i]), 0);
-    if (plx_alignment_look(&checks.alignment, &image[PLX_LEFT], found, &checks.info))
+    if (plx_alignment_update(&checks.alignment, &image[PLX_LEFT], found, &checks.info))
         health |= PLX_HEALTH_MISALIGNED;
     return health | plx_brightness_check_update(&checks.brightness, &plane);
 }
@@ -388,7 +388,7 @@ static void images_too_small_for_a_patch_are_let_alone(void **state)
 
     plx_alignment_init(&alignment, 40, 40, 40, 0, DISPARITIES);
     assert_false(plx_alignment_patch(&alignment, 0, &image, &image, &patch, &strip));
-    assert_false(plx_alignment_look(&alignment, &image, NULL, &info));
+    assert_false(plx_alignment_update(&alignment, &image, NULL, &info));
     plx_alignment_init(&alignment, WIDTH, HEIGHT, WIDTH, 90, DISPARITIES); /* nothing can be that near */
     assert_false(plx_alignment_patch(&alignment, 0, &image, &image, &patch, &strip));
 }

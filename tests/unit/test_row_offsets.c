@@ -31,7 +31,7 @@ static void an_offset_lies_where_the_match_is_in_the_right_image(void **state)
                   patch_begin = (int)((uint8_t *)patch.data - made[PLX_LEFT]);
         const int across = i % (strip.width - patch.width), down = i % 40;
         const struct plx_template_match found[PLX_ALIGNMENT_MATCHES] = {{.x = across, .y = down, .score = 32768}};
-        plx_alignment_look(&alignment, &left, found, &info);
+        plx_alignment_update(&alignment, &left, found, &info);
         assert_int_equal(alignment.offsets, i + 1);
         const struct plx_row_offset *offset = &alignment.offset[i];
         assert_true(offset->x == strip_begin % WIDTH + across + patch.width / 2.0 - WIDTH / 2.0);

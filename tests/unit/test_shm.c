@@ -86,15 +86,15 @@ static void frames_come_in_order(void **state)
     struct plx_shm *shm = make_shm(4);
     struct plx_map map = map_of(shm);
     struct plx_view view = {0};
-    assert_int_equal(plx_map_look(&map, 0, &view), 0);
+    assert_int_equal(plx_map_find_newest(&map, 0, &view), 0);
     for (uint64_t i = 1; i <= 20; i++) {
         publish(shm);
         assert_int_equal(plx_ring_newest(shm), i);
-        assert_int_equal(plx_map_look(&map, i - 1, &view), 1);
+        assert_int_equal(plx_map_find_newest(&map, i - 1, &view), 1);
         assert_int_equal(view.sequence, i);
         assert_int_equal(view.frame->epoch, 7);
         assert_true(plx_map_whole(&map, i));
-        assert_int_equal(plx_map_look(&map, i, &view), 0);
+        assert_int_equal(plx_map_find_newest(&map, i, &view), 0);
     }
     plx_map_close(&map);
     plx_shm_destroy(shm);
@@ -146,7 +146,7 @@ static void abandoned_slot_is_skipped_and_taken_over(void **state)
     publish(shm);
     struct plx_frame *frame = plx_ring_begin(shm);
     assert_int_equal(plx_ring_newest(shm), 1);
-    assert_int_equal(plx_map_look(&map, 0, &view), 1);
+    assert_int_equal(plx_map_find_newest(&map, 0, &view), 1);
     assert_int_equal(view.sequence, 1);
     assert_ptr_equal(plx_ring_begin(shm), frame);
     plx_ring_commit(shm);

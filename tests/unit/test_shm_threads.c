@@ -19,7 +19,7 @@ static void *read_until_last(void *memory)
         return (void *)1;
     while (last < THREAD_FRAMES) {
         struct plx_view view;
-        int found = plx_map_look(&map, last, &view);
+        int found = plx_map_find_newest(&map, last, &view);
         if (found < 0)
             return (void *)2;
         if (!found)
@@ -68,7 +68,7 @@ static void *read_plainly(void *memory)
         return (void *)1;
     while (last < PLAIN_FRAMES) {
         struct plx_view view;
-        if (plx_map_look(&map, last, &view) < 1)
+        if (plx_map_find_newest(&map, last, &view) < 1)
             continue;
         wrong |= view.frame->obstacle[0].age_frames ^ view.sequence;
         last = view.sequence;

@@ -107,7 +107,7 @@ static int look(struct search *search, const struct plx_pairs *pairs, int k, str
     int result = plx_pair_load(pairs, k, &image[PLX_LEFT], &image[PLX_RIGHT], message);
     if (result < 0)
         return result;
-    result = plx_boards_look(boards, image, &why);
+    result = plx_boards_detect(boards, image, &why);
     search->looked++;
     if (result == 0) {
         search->number[boards->count] = k + 1;

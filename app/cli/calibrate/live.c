@@ -145,7 +145,7 @@ static int look(struct plx_connection *connection, struct live *live)
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
     live->looked++;
-    if (plx_guide_look(&live->guide, image, connection->frame->capture[PLX_LEFT].capture_ns, &message) < 0)
+    if (plx_guide_judge(&live->guide, image, connection->frame->capture[PLX_LEFT].capture_ns, &message) < 0)
         return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE, "%s", message.text);
     plx_guide_advice(&live->guide, live->words);
     return PLX_EXIT_OK;

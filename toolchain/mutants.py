@@ -53,7 +53,7 @@ UNSEEN = re.compile(r"\s*(?:(?:static |const |unsigned )*(?:struct \w+|u?int\d*(
                     r"|(?:free|munmap|close|closedir|fclose|\w+_destroy|\w+_unref)\()")
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
 
-Mutant = collections.namedtuple("Mutant", "path start end new line")
+Mutant = collections.namedtuple("Mutant", "path start end new line in_table")
 
 
 def find_mutants(path):
@@ -68,7 +68,8 @@ def find_mutants(path):
             # Only function bodies, which clang-format indents, and no tables or declarations at the top.
             statement = code.splitlines()[line - 1]
             if re.match(r"[ \t]", statement) and not UNSEEN.match(statement):
-                yield Mutant(path, match.start(), match.end(), new(match) if callable(new) else new, line)
+                in_table = bool(re.match(r"\s*[\[{.]", statement))
+                yield Mutant(path, match.start(), match.end(), new(match) if callable(new) else new, line, in_table)
 
 
 def mutate(text, mutant):
@@ -283,6 +284,8 @@ class Judge:
 
     def run_tests(self, mutant):
         reaching = [(seconds, name) for seconds, name, lines in self.reach if (mutant.path, mutant.line) in lines]
+        if not reaching and mutant.in_table:  # whose lines gcov does not count
+            reaching = [(seconds, name) for seconds, name, lines in self.reach if any(path == mutant.path for path, _ in lines)]
         if not reaching:
             return "unreached"
         for seconds, name in reaching:

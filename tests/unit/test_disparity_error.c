@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/drift/correction.h"
 #include "core/motion/disparity_error.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
@@ -232,6 +233,24 @@ static double weight_of(double z, const double move[6])
     return fit.offset_weight;
 }
 
+/* The estimates of all parts at once; that they are of as many steps as there can be is said then, and only then. */
+static void a_drift_is_full_when_the_steps_are(void **unused)
+{
+    static const struct plx_disparity_error error = {0.5, 0};
+    struct plx_column_drift drift = {.is_full = true};
+
+    (void)unused;
+    begin(13);
+    drive(&street, &error, PLX_STEPS - 1);
+    plx_column_drift_measure(&steps, &drift);
+    assert_false(drift.is_full);
+    assert_int_equal(drift.part[PLX_STEPS_ALL].steps, PLX_STEPS - 1);
+    drive(&street, &error, 1);
+    plx_column_drift_measure(&steps, &drift);
+    assert_true(drift.is_full);
+    assert_int_equal(drift.part[PLX_STEPS_OLDER].steps + drift.part[PLX_STEPS_NEWER].steps, PLX_STEPS);
+}
+
 static void only_parallax_makes_steps(void **unused)
 {
     static const struct {
@@ -262,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_moving_thing_on_half_of_the_picture_changes_little),
         cmocka_unit_test(parts_are_parts_of_the_time),
         cmocka_unit_test(too_few_steps_say_nothing),
+        cmocka_unit_test(a_drift_is_full_when_the_steps_are),
         cmocka_unit_test(only_parallax_makes_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

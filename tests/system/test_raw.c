@@ -176,7 +176,7 @@ static void reload(const char *text)
 /* Left picture and disparity take as much memory as two pictures half as high again. */
 #define RECTIFIED_IN_AS_MUCH                                                                                                   \
     SCENE_OF(160)                                                                                                              \
-    "match:\n  disparities: 64\nrefine:\n  enabled: false\ncolumns:\n  enabled: false\nobstacles:\n  enabled: false\n"
+    "match:\n  disparities: 64\nrefine:\n  enabled: false\nstixels:\n  enabled: false\nobstacles:\n  enabled: false\n"
 
 static void reloads_switch_both_ways(void **state)
 {

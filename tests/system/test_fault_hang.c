@@ -94,7 +94,7 @@ static void each_step_that_hangs_is_named_and_its_engine_replaced(void **state)
         {"plx_cpu_check", 13, "stage check"},
         {"plx_cpu_fill", 7, "stage refine"},
         {"plx_cpu_ground", 7, "stage ground"},
-        {"plx_cpu_columns", 7, "stage columns"},
+        {"plx_cpu_stixels", 7, "stage stixels"},
         {"plx_cpu_segments", 7, "stage obstacles"},
         {"plx_motion_update", 7, "stage motion"},
         {"plx_tracks_update", 7, "stage tracks"},

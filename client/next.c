@@ -190,13 +190,17 @@ int plx_copy(struct plx_client *client, int timeout_ms, void *buffer, size_t cap
     return PLX_ERR_OVERWRITTEN;
 }
 
+/* Maps the frames of an attached client. LOST: it is not attached. */
+static int reach_frames(struct plx_client *client)
+{
+    return plx_client_attached(client) ? plx_client_map_frames(client) : PLX_ERR_LOST;
+}
+
 int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame)
 {
     if (!client || !ret_frame)
         return PLX_ERR_ARG;
-    if (!plx_client_attached(client))
-        return PLX_ERR_LOST;
-    int result = plx_client_map_frames(client);
+    int result = reach_frames(client);
     if (result)
         return result;
     for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
@@ -259,9 +263,7 @@ int plx_mapping_ref(struct plx_client *client, const struct plx_mapping **ret_ma
 {
     if (!client || !ret_mapping)
         return PLX_ERR_ARG;
-    if (!plx_client_attached(client))
-        return PLX_ERR_LOST;
-    int result = plx_client_map_frames(client);
+    int result = reach_frames(client);
     if (result)
         return result;
     *ret_mapping = plx_mapping_share(client->map.mapping);

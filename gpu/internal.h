@@ -68,7 +68,7 @@ struct plx_gpu {
     struct {
         void *words; /* see columns.cu */
         int16_t *value;
-    } columns;                        /* of stage columns */
+    } columns;                        /* scratch of stage stixels */
     struct plx_gpu_segments segments; /* of stage segments */
     struct plx_gpu_regions *regions;  /* of stage regions */
     struct plx_gpu_frames *frames;    /* frames as CUDA graphs */
@@ -180,7 +180,7 @@ PLX_GPU_PART(ground);
 PLX_GPU_PART(columns);
 PLX_GPU_PART(segments);
 
-/* The stages, as core/pipeline/stages.h declares them, by the files that define them. */
+/* Stages and image operations: plx_gpu_NAME has the signature of NAME in core/pipeline/stages.h. */
 #define PLX_GPU_STAGE(name) __typeof__(*((struct plx_stages_ops *)0)->name) plx_gpu_##name;
 #define PLX_GPU_IMAGE(name) __typeof__(*((struct plx_image_ops *)0)->name) plx_gpu_##name;
 PLX_STAGE_OPS(PLX_GPU_STAGE)

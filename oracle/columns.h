@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Oracle of the stage columns, in plain loops that follow docs/stages.md and share no code with core/ or cpu/. Arguments are
+/* Oracle of the stage stixels, in plain loops that follow docs/stages.md and share no code with core/ or cpu/. Arguments are
  * as in core/pipeline/stages.h and are not checked. */
 #ifndef PLX_ORACLE_COLUMNS_H
 #define PLX_ORACLE_COLUMNS_H

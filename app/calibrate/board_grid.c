@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define NEIGHBOURS 8
-#define MIN_SINE 0.35 /* of the angle between the board's directions in the picture */
-#define NEAR 0.30     /* of a step: how far from its place a corner may be */
+#define MIN_SINE 0.35 /* the least of the angle between the board's directions in the picture */
+#define NEAR 0.30     /* how far from its place a corner may be, in steps */
 
 static int *at(struct plx_board_grid *grid, int column, int row)
 {

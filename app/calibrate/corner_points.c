@@ -11,7 +11,7 @@
 #define RING 16
 #define RADIUS 5
 #define APART 4     /* px between two points, along rows and columns */
-#define MIN_SHARE 8 /* of the strongest point's strength, and of ... */
+#define MIN_SHARE 8 /* a point is at least as strong as this part, an eighth, of the strongest one, and of ... */
 #define LEAST 60    /* ... this, sums of 16 grey levels */
 #define REFINEMENTS 30
 #define MIN_MOVE 1e-4

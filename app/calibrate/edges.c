@@ -7,7 +7,7 @@
 #include "app/calibrate/sample.h"
 
 #define SAMPLES 33       /* along a line across an edge */
-#define CHESS_REACH 0.35 /* of an edge's length, to both sides: nothing else is nearer to its middle */
+#define CHESS_REACH 0.35 /* reach to both sides, in lengths of an edge: nothing else is nearer to its middle */
 #define TAG_REACH 0.12   /* a tag's border is an eighth of its side wide */
 #define MIN_REACH 1.5    /* px */
 #define MIN_CONTRAST 20  /* grey levels */

@@ -15,11 +15,11 @@
 #define TOLERANCE 0.75      /* rows: offsets are whole rows where nothing finer is known */
 #define KEYSTONE (1.0 / 24) /* and so much of the offset itself: that of a turned camera is not quite affine */
 #define STEEPEST 0.1        /* rows a pixel: 6 degrees of roll, or a tenth of the size */
-#define MIN_SPREAD 0.1      /* of a triple: twice its area, in halves of the image */
+#define MIN_SPREAD 0.1      /* twice the area of a triple, in halves of the image */
 #define TILT_GAIN 8         /* a tilted map needs an eighth of all offsets more than a level one */
 /* Ridge regression: so many offsets at the borders that show no slope are added to a fit. */
 #define TILTED_WEIGHT 0.1
-#define LEVEL_WEIGHT 1.5 /* of a level one: a few offsets that lie together show slopes that are not there */
+#define LEVEL_WEIGHT 1.5 /* for a level fit: a few offsets that lie together show slopes that are not there */
 
 double plx_row_fit_at(const struct plx_row_fit *fit, double x, double y)
 {
@@ -123,7 +123,7 @@ struct plx_row_fit plx_row_fit(const struct plx_row_offset *offset, int count, d
 #define PATCH_WIDTH 32
 #define PATCH_HEIGHT 16
 #define MARGIN 8         /* an eighth of the image on each side is left out: lenses are worst there, and pixels masked */
-#define GOOD_SCORE 29491 /* of 32,768: correlation of 0.9 */
+#define GOOD_SCORE 29491 /* a correlation of 0.9, in 1/32768 */
 #define CORNER 64        /* least squared gradient per pixel in the patch's weakest direction; noise of 4 levels makes 32 */
 #define NEAR_ROWS 3      /* farther off, the expected row is another place and not the slope of the same match */
 #define CLEAR_SCORE 983  /* that other place must be better by this: correlation of 0.03 */

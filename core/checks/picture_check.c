@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EYE_ROWS (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES) /* of the histogram plane: the whole image, then zones */
+#define EYE_ROWS                                                                                                               \
+    (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES) /* rows of the histogram plane: the whole image, then its tiles */
 #define DARK_LEVEL 16
 #define DARK_PERCENT 99
 #define WHITE_LEVEL 250

@@ -9,14 +9,14 @@
  * none either. What is too near to be matched gets matches by chance in some columns of its own. */
 void plx_scan_close(struct plx_scan *scan, int count);
 
-/* Takes back the drops that the stage columns found in SCAN where the ground does not fall more steeply than 8 degrees. The
+/* Takes back the drops that the stage stixels found in SCAN where the ground does not fall more steeply than 8 degrees. The
  * stage knows how far ground goes from one row to the next on the plane; on a slope that falls away it goes farther, and a
  * slope then looks like a drop. DISPARITY, GROUND and PARAMS are those of the stage. */
 void plx_scan_refuse_slopes(const struct plx_image *disparity, const struct plx_ground *ground,
                             const struct plx_calibration_info *calibration, const struct plx_columns_params *params,
                             struct plx_scan *scan);
 
-/* Ends free ground at the drops that the stage columns found, and says so, where at least 10 columns side by side have one:
+/* Ends free ground at the drops that the stage stixels found, and says so, where at least 10 columns side by side have one:
  * fewer are chance. */
 void plx_scan_confirm_drops(struct plx_scan *scan, int count);
 

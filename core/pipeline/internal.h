@@ -28,7 +28,7 @@ struct plx_frame_context {
     const struct plx_stages_ops *ops;         /* their calls */
     const struct plx_pipeline_params *params; /* and its parameters */
     const struct plx_raw *raw;                /* [PLX_EYES] */
-    int64_t capture_ns;                       /* of the left picture */
+    int64_t capture_ns;                       /* capture time of the left picture */
     struct plx_frame *frame;
     struct plx_image image[PLX_IMAGES]; /* where stages read and write; no data: not in this frame */
     struct plx_image seen[PLX_IMAGES];  /* the same where the CPU does */

@@ -82,7 +82,7 @@ int plx_pipeline_use_worker(struct plx_pipeline *pipeline, const struct plx_corr
 /* What a pipeline goes on from; zeros: from nothing. */
 struct plx_pipeline_state {
     uint32_t last_track;           /* the largest track number so far */
-    struct plx_motion_info motion; /* of the last frame */
+    struct plx_motion_info motion; /* the last frame's */
     bool single;                   /* pictures of one camera that are no sequence, each with a pipeline of its own */
     struct plx_learned learned;    /* about the calibration, from single pictures */
 };

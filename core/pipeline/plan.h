@@ -33,8 +33,8 @@ enum plx_image_id {
     PLX_IMAGE_DESPECKLED,
     PLX_IMAGE_STABLE,  /* after the temporal filter: ground, stixels and obstacles read it, for local means join what is far
                           away and little apart in depth */
-    PLX_IMAGE_HISTORY, /* of the temporal filter, from frame to frame; invalid at first */
-    PLX_IMAGE_MEAN,    /* of each neighbourhood */
+    PLX_IMAGE_HISTORY, /* the temporal filter's, from frame to frame; invalid at first */
+    PLX_IMAGE_MEAN,    /* local means */
     PLX_IMAGE_DENSE_MEDIAN,
     PLX_IMAGE_DENSE_CHECKED,
     PLX_IMAGE_DENSE_DESPECKLED,
@@ -54,7 +54,7 @@ enum plx_image_id {
 
 struct plx_plan {
     struct plx_step step[PLX_MAX_STEPS]; /* place after place */
-    int first[PLX_STEP_PLACES + 1];      /* of each place; the last: how many steps there are */
+    int first[PLX_STEP_PLACES + 1];      /* the first step of each place; the last: how many steps there are */
     int pictures_after;                  /* as in struct plx_frame_run */
     struct {
         int completed_by;      /* the backend's last step that writes it, counted from that place's first; -1: none */

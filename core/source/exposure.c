@@ -17,8 +17,8 @@
 #include "core/base/text.h"
 #include "core/source/source.h"
 
-#define ZONES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
-#define EYE_ROWS (1 + ZONES) /* of the histogram plane: whole image, then zones */
+#define TILES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
+#define EYE_ROWS (1 + TILES) /* rows of the histogram plane: the whole image, then its tiles */
 #define WHITE 255.0
 #define HIGHLIGHT 250            /* levels from here on count as blown out */
 #define DARKEST_MEAN 0.5         /* levels; a darker mean says nothing */
@@ -68,18 +68,18 @@ void plx_exposure_destroy(struct plx_exposure *exposure)
     free(exposure);
 }
 
-/* Adds the zones of both eyes by their weights; returns the weighted number of pixels. */
+/* Adds the tiles of both eyes by their weights; returns the weighted number of pixels. */
 static uint64_t merge(const struct plx_exposure_params *params, const struct plx_image *histogram,
                       uint64_t ret_merged[PLX_HISTOGRAM_BINS])
 {
     uint64_t total = 0;
     bool weighted = false;
-    for (int zone = 0; zone < ZONES; zone++)
+    for (int zone = 0; zone < TILES; zone++)
         weighted = weighted || params->tile_weight[zone] > 0;
     memset(ret_merged, 0, PLX_HISTOGRAM_BINS * sizeof ret_merged[0]);
-    for (int i = 0; i < PLX_EYES * ZONES; i++) {
-        const uint64_t weight = weighted ? params->tile_weight[i % ZONES] : 1;
-        const uint32_t *bins = plx_row(histogram, i / ZONES * EYE_ROWS + 1 + i % ZONES);
+    for (int i = 0; i < PLX_EYES * TILES; i++) {
+        const uint64_t weight = weighted ? params->tile_weight[i % TILES] : 1;
+        const uint32_t *bins = plx_row(histogram, i / TILES * EYE_ROWS + 1 + i % TILES);
         for (int level = 0; level < PLX_HISTOGRAM_BINS; level++) {
             ret_merged[level] += weight * bins[level];
             total += weight * bins[level];

@@ -50,6 +50,7 @@ struct plx_gpu {
     struct plx_gpu_streams {
         cudaStream_t stream[PLX_STREAMS];
         cudaEvent_t passed[PLX_STREAMS]; /* by all calls so far, where another stream waits for them */
+        cudaEvent_t pictures, done;      /* what the CPU waits for, asleep: steps of pictures may begin; all calls so far */
 
         /* of the frame that is recorded */
         const struct plx_frame_run *run; /* NULL: none is */
@@ -83,7 +84,7 @@ struct plx_gpu {
     struct plx_gpu_accumulators *totals;
     bool times_stages;            /* frames that are recorded from now on have time stamps */
     unsigned long long *stamp_ns; /* when each stage of the frame was complete, by the GPU's clock; 0: it did not run. Then the
-                                     frame's begin, and PLX_STAMP_PICTURES */
+                                     frame's begin */
 };
 
 static inline struct plx_gpu *plx_gpu(struct plx_stages *self)
@@ -137,6 +138,9 @@ int plx_gpu_use_main(struct plx_gpu *gpu, int result);
 int plx_gpu_wait_side(struct plx_gpu *gpu);
 int plx_gpu_begin_step(struct plx_gpu *gpu, int index);
 
+/* Waits, asleep, until all calls of the main stream so far are complete: a robot has other work for the core. */
+int plx_gpu_finish(struct plx_stages *self);
+
 /* frame.c. Forget: recordings hold addresses, so freed memory makes them invalid. Launch_changing: starts a kernel whose
  * arguments differ from frame to frame; for a frame that is replayed it updates them in the graph. */
 void plx_gpu_frames_forget(struct plx_gpu *gpu);
@@ -144,10 +148,7 @@ int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run);
 int plx_gpu_launch_changing(struct plx_gpu *gpu, void *kernel, dim3 grid, dim3 block, void **args);
 
 /* stage_clock.cu: time stamps of a frame. Stamp: with STAGE PLX_STAGE_COUNT, of the frame's begin. Read: sets the time of each
- * stage that ran, from the completion of any stage before it to its own. Pictures: waits until those that the frame shows are
- * there; false if they never come. */
-#define PLX_STAMP_PICTURES (PLX_STAGE_COUNT + 1)
-bool plx_gpu_stage_clock_pictures(struct plx_gpu *gpu);
+ * stage that ran, from the completion of any stage before it to its own. */
 void plx_gpu_stage_clock_clear(struct plx_gpu *gpu);
 int plx_gpu_stage_clock_stamp(struct plx_gpu *gpu, int stage, cudaStream_t stream);
 void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COUNT]);

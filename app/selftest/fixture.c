@@ -143,6 +143,7 @@ int fixture_run(struct fixture *fixture, int number)
 {
     const int result =
         plx_pipeline_process(fixture->pipeline, fixture->raw[number % FIXTURE_PAIRS], number * PERIOD_NS, fixture->frame);
+    memcpy(fixture->stage_us, fixture->frame->stage_us, sizeof fixture->stage_us);
     memset(fixture->frame->stage_us, 0, sizeof fixture->frame->stage_us);
     return result;
 }

@@ -22,6 +22,7 @@ struct fixture {
     struct plx_frame *frame;
     uint32_t bytes; /* of the frame */
     struct plx_raw raw[FIXTURE_PAIRS][PLX_EYES];
+    uint32_t stage_us[PLX_STAGE_COUNT]; /* times of the newest frame */
 };
 
 /* The limits that a backend for KIND needs. */
@@ -37,7 +38,7 @@ int fixture_open(struct plx_stages *stages, const struct fixture_kind *kind, str
                  struct plx_error_message *message);
 void fixture_close(struct fixture *fixture);
 
-/* Processes pair NUMBER % FIXTURE_PAIRS into fixture->frame and clears its stage times, which differ from run to run. Returns
+/* Processes pair NUMBER % FIXTURE_PAIRS into fixture->frame and moves its stage times, which differ from run to run. Returns
  * the pipeline's result. */
 int fixture_run(struct fixture *fixture, int number);
 

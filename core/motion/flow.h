@@ -5,6 +5,8 @@
 #define PLX_CORE_MOTION_FLOW_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/image.h"
 
@@ -16,17 +18,31 @@
 
 /* Level 0 is a copy of the picture. Pixel (x, y) of it lies at ((x + 0.5) / 2^n - 0.5, ...) of level n. */
 struct plx_pyramid {
-    struct plx_image level[PLX_PYRAMID_LEVELS]; /* U8, rows packed; sizes are those of the picture that was built last */
+    struct plx_image level[PLX_PYRAMID_LEVELS]; /* U8, rows packed */
     int levels;                                 /* with at least one pixel */
-    void *memory;                               /* owned, behind all levels */
 };
 
-/* For pictures of up to WIDTH x HEIGHT. NOMEM. */
-int plx_pyramid_create(int width, int height, struct plx_pyramid *ret_pyramid);
-void plx_pyramid_destroy(struct plx_pyramid *pyramid); /* all zeros is fine */
+/* Memory of a pyramid for pictures of WIDTH x HEIGHT, with the padding. */
+size_t plx_pyramid_bytes(int width, int height);
 
-/* Fills the levels from PICTURE, U8 and no larger than at creation. */
-void plx_pyramid_build(struct plx_pyramid *pyramid, const struct plx_image *picture);
+/* The same as rows of an image of WIDTH. */
+static inline int plx_pyramid_rows(int width, int height)
+{
+    return (int)(plx_pyramid_bytes(width, height) / (size_t)width) + 1;
+}
+
+/* The levels, without content, in MEMORY of plx_pyramid_bytes. */
+void plx_pyramid_lay_out(void *memory, int width, int height, struct plx_pyramid *ret_pyramid);
+
+/* Fills the levels from PICTURE, U8 and of the pyramid's size. */
+void plx_pyramid_build(const struct plx_pyramid *pyramid, const struct plx_image *picture);
+
+/* The part of it that follows from the strip of the picture that begins at row Y, a multiple of PLX_PYRAMID_STRIP. */
+#define PLX_PYRAMID_STRIP (1 << (PLX_PYRAMID_LEVELS - 1))
+void plx_pyramid_build_strip(const struct plx_pyramid *pyramid, const struct plx_image *picture, int y);
+
+/* Rows FIRST to LAST - 1 of DST, which has half the size of SRC; the last column or row of an odd size is left out. */
+void plx_halve_rows(const struct plx_image *src, const struct plx_image *dst, int first, int last);
 
 /* --- the flow of a point ------------------------------------------------------------------------------------------ */
 
@@ -37,5 +53,27 @@ void plx_pyramid_build(struct plx_pyramid *pyramid, const struct plx_image *pict
  * effect. False, with RET_TO unchanged, if the window leaves the picture, has no texture, or looks different in NOW. */
 bool plx_flow_track(const struct plx_pyramid *key, const struct plx_pyramid *now, int levels, const double from[2],
                     double ret_to[2]);
+
+/* --- the flow of many points -------------------------------------------------------------------------------------- */
+
+#define PLX_MAX_CORNERS 512
+
+struct plx_flow_point {
+    double from[2], to[2]; /* a pixel of the key picture, and where it is expected in the new one */
+};
+
+/* What a backend looks for in a new picture. */
+struct plx_flow_job {
+    uint32_t now;    /* which of two pyramids, 0 or 1, is the new picture's; the other one is the key picture's */
+    uint32_t levels; /* as plx_flow_track */
+    uint32_t count;
+    struct plx_flow_point point[PLX_MAX_CORNERS];
+};
+
+/* Where a point of the job is found. */
+struct plx_flow_found {
+    double at[2];
+    uint64_t is_found; /* 0: nowhere, and AT is the expectation */
+};
 
 #endif

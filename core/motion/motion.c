@@ -33,23 +33,17 @@
 #define HINT_MAX_M 100.0
 #define HINT_MIN_COSINE 0.0
 
-/* One picture, and the corners in it if it is the key frame. */
-struct view {
-    struct plx_pyramid pyramid;
-    struct plx_corners corners;
-};
-
 struct plx_motion {
     int width, height;
     double infinity; /* disparity of an infinitely far point, as published, 1/16 px */
     struct plx_fit_camera camera;
 
-    struct view *key, *now; /* the two below */
-    struct view view[2];
+    uint32_t key_pyramid;                           /* 0 or 1; the other one is that of the newest frame */
+    struct plx_corners corners[2];                  /* the key frame's by the same number; the other ones are spare */
+    struct plx_fit_point expected[PLX_MAX_CORNERS]; /* what is known before the search of the points of the job */
     struct plx_fit_point point[PLX_MAX_CORNERS];
     int points;                                         /* corners of the key frame that were found in this frame */
-    bool looked;                                        /* plx_motion_track has seen this frame */
-    enum place { BY_HINT, BY_VELOCITY, AT_REST } place; /* where it looked for them */
+    enum place { BY_HINT, BY_VELOCITY, AT_REST } place; /* where they are expected */
     struct plx_pose prior;                              /* now_from_key there */
 
     bool has_key;
@@ -89,14 +83,9 @@ int plx_motion_create(int width, int height, const struct plx_calibration_info *
                                              plx_focal_baseline(calibration)};
     motion->steps.camera = motion->camera;
     motion->start_from_key = motion->last_from_key = PLX_POSE_IDENTITY;
-    motion->key = &motion->view[0];
-    motion->now = &motion->view[1];
     int result = 0;
-    for (int i = 0; i < 2 && result == 0; i++) {
-        result = plx_pyramid_create(width, height, &motion->view[i].pyramid);
-        if (result == 0)
-            result = plx_corners_create(width / 2, height / 2, &motion->view[i].corners);
-    }
+    for (int i = 0; i < 2 && result == 0; i++)
+        result = plx_corners_create(width, height, &motion->corners[i]);
     if (result < 0)
         plx_motion_destroy(motion);
     else
@@ -108,10 +97,8 @@ void plx_motion_destroy(struct plx_motion *motion)
 {
     if (!motion)
         return;
-    for (int i = 0; i < 2; i++) {
-        plx_pyramid_destroy(&motion->view[i].pyramid);
-        plx_corners_destroy(&motion->view[i].corners);
-    }
+    for (int i = 0; i < 2; i++)
+        plx_corners_destroy(&motion->corners[i]);
     free(motion);
 }
 
@@ -150,23 +137,47 @@ static double depth_disparity(const struct plx_motion *motion, double published,
     return disparity + plx_disparity_error_at(&left, plx_fit_right_square(&motion->camera, u, disparity));
 }
 
-/* Finds the key frame's corners in this frame, beginning where the prior puts them. */
-static void track_corners(struct plx_motion *motion, int levels)
+static const struct plx_corners *key_corners(const struct plx_motion *motion)
 {
-    motion->points = 0;
-    for (int i = 0; i < motion->key->corners.count; i++) {
-        const struct plx_corner *corner = &motion->key->corners.corner[i];
-        const double from[2] = {2 * corner->x + 0.5, 2 * corner->y + 0.5};
-        struct plx_fit_point *point = &motion->point[motion->points];
+    return &motion->corners[motion->key_pyramid];
+}
+
+/* Where the prior puts the key frame's corners. */
+static void place_corners(struct plx_motion *motion, struct plx_flow_job *job)
+{
+    const struct plx_corners *corners = key_corners(motion);
+    for (int i = 0; i < corners->count; i++) {
+        const struct plx_corner *corner = &corners->corner[i];
+        struct plx_flow_point *at = &job->point[job->count];
+        struct plx_fit_point *point = &motion->expected[job->count];
         double moved[3];
-        point->disparity = depth_disparity(motion, corner->disparity, from[0], &motion->key_in_force);
+        at->from[0] = 2 * corner->x + 0.5;
+        at->from[1] = 2 * corner->y + 0.5;
+        point->disparity = depth_disparity(motion, corner->disparity, at->from[0], &motion->key_in_force);
         if (point->disparity < MIN_DISPARITY_PX)
             continue;
-        plx_fit_unproject(&motion->camera, from[0], from[1], point->disparity, point->at);
+        plx_fit_unproject(&motion->camera, at->from[0], at->from[1], point->disparity, point->at);
         plx_pose_apply(&motion->prior, point->at, moved);
-        if (plx_fit_project(&motion->camera, moved, point->seen) &&
-            plx_flow_track(&motion->key->pyramid, &motion->now->pyramid, levels, from, point->seen))
-            motion->points++;
+        if (!plx_fit_project(&motion->camera, moved, point->seen))
+            continue;
+        at->to[0] = point->seen[0];
+        at->to[1] = point->seen[1];
+        job->count++;
+    }
+}
+
+/* Keeps those of the expected points that were found. */
+static void take_found(struct plx_motion *motion, const struct plx_flow_found *found, uint32_t count)
+{
+    motion->points = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct plx_fit_point *point = &motion->point[motion->points];
+        if (!found[i].is_found)
+            continue;
+        *point = motion->expected[i];
+        point->seen[0] = found[i].at[0];
+        point->seen[1] = found[i].at[1];
+        motion->points++;
     }
 }
 
@@ -207,29 +218,47 @@ static bool expect(const struct plx_motion *motion, enum place place, int64_t in
     return true;
 }
 
-/* Looks for the corners from PLACE on: where the hint puts them, else where constant velocity does, else, with a wide search,
+/* Expects the corners from PLACE on: where the hint puts them, else where constant velocity does, else, with a wide search,
  * where they were in the last frame. */
-static void search(struct plx_motion *motion, enum place place, int64_t interval_ns)
+static void expect_corners(struct plx_motion *motion, enum place place, int64_t interval_ns, struct plx_flow_job *job)
 {
     struct plx_pose step;
     while (!expect(motion, place, interval_ns, &step))
         place++;
     motion->place = place;
     plx_pose_compose(&step, &motion->last_from_key, &motion->prior);
-    track_corners(motion, place == AT_REST ? PLX_PYRAMID_LEVELS : LEVELS_PREDICTED);
+    job->now = 1 - motion->key_pyramid;
+    job->levels = place == AT_REST ? PLX_PYRAMID_LEVELS : LEVELS_PREDICTED;
+    job->count = 0;
+    place_corners(motion, job);
 }
 
-/* The motion that the corners show where they were found, or else where they are looked for next. */
-static bool find_motion(struct plx_motion *motion, const struct plx_image *disparity, int64_t interval_ns,
-                        struct plx_fit *ret_fit)
+void plx_motion_expect(struct plx_motion *motion, int64_t capture_ns, struct plx_flow_job *ret_job)
 {
+    if (motion->has_key) {
+        expect_corners(motion, BY_HINT, capture_ns - motion->last_ns, ret_job);
+        return;
+    }
+    ret_job->now = 1 - motion->key_pyramid;
+    ret_job->levels = ret_job->count = 0;
+}
+
+/* The motion that the corners show where they were expected, or else where they are expected next. RET_KNOWN: whether they show
+ * one. The error of a search. */
+static int find_motion(struct plx_motion *motion, const struct plx_motion_sight *sight, const struct plx_image *disparity,
+                       int64_t interval_ns, struct plx_fit *ret_fit, bool *ret_known)
+{
+    const struct plx_flow_found *found = sight->found;
     for (;;) {
+        take_found(motion, found, sight->job->count);
         measure_corners(motion, disparity);
-        if (plx_fit_motion(&motion->camera, motion->point, motion->points, &motion->prior, ret_fit))
-            return true;
-        if (motion->place == AT_REST)
-            return false;
-        search(motion, motion->place + 1, interval_ns);
+        *ret_known = plx_fit_motion(&motion->camera, motion->point, motion->points, &motion->prior, ret_fit);
+        if (*ret_known || motion->place == AT_REST)
+            return 0;
+        expect_corners(motion, motion->place + 1, interval_ns, sight->job);
+        const int result = sight->search(sight->context, &found);
+        if (result < 0)
+            return result;
     }
 }
 
@@ -376,17 +405,14 @@ static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t
 }
 
 /* Makes this frame, whose pose is POSE, the key frame. False if it has too few corners: then the old one stays. */
-static bool take_key(struct plx_motion *motion, const struct plx_image *disparity, int64_t capture_ns,
-                     const struct plx_pose *pose)
+static bool take_key(struct plx_motion *motion, const struct plx_image *cells, const struct plx_image *disparity,
+                     int64_t capture_ns, const struct plx_pose *pose)
 {
-    struct view *now = motion->now;
-    now->corners.count = 0;
-    if (now->pyramid.levels > 1)
-        plx_corners_find(&now->corners, &now->pyramid.level[1], disparity);
-    if (now->corners.count < MIN_CORNERS)
+    struct plx_corners *corners = &motion->corners[1 - motion->key_pyramid];
+    plx_corners_take(corners, cells, disparity);
+    if (corners->count < MIN_CORNERS)
         return false;
-    motion->now = motion->key;
-    motion->key = now;
+    motion->key_pyramid = 1 - motion->key_pyramid;
     motion->start_from_key = *pose;
     plx_pose_normalize(&motion->start_from_key);
     motion->last_from_key = PLX_POSE_IDENTITY;
@@ -406,41 +432,39 @@ static void last_pose(const struct plx_motion *motion, struct plx_pose *ret_pose
     plx_pose_compose(&motion->start_from_key, ret_pose, ret_pose);
 }
 
-int plx_motion_track(struct plx_motion *motion, const struct plx_image *left, int64_t capture_ns)
+/* Whether the next frames need a newer key frame than that with which INFO was found. */
+static bool needs_key(const struct plx_motion *motion, const struct plx_motion_info *info)
 {
-    if (!plx_image_ok(left, PLX_U8) || left->width != motion->width || left->height != motion->height)
-        return PLX_ERR_ARG;
-    plx_pyramid_build(&motion->now->pyramid, left);
-    if (motion->has_key)
-        search(motion, BY_HINT, capture_ns - motion->last_ns);
-    motion->looked = true;
-    return 0;
+    if (!motion->has_key || motion->failures >= LOST_FRAMES)
+        return true;
+    return info->valid &&
+           (info->inliers * 100 < info->corners * KEEP_PERCENT || motion->last.offset_weight >= PLX_STEP_FULL_WEIGHT);
 }
 
-int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,
+int plx_motion_update(struct plx_motion *motion, const struct plx_motion_sight *sight, const struct plx_image *disparity,
                       int64_t capture_ns, struct plx_motion_info *ret_info)
 {
-    if (!plx_image_ok(disparity, PLX_U16) || !plx_same_size(left, disparity))
+    if (!plx_image_ok(disparity, PLX_U16) || disparity->width != motion->width || disparity->height != motion->height ||
+        !plx_corner_cells_ok(disparity, sight->corners))
         return PLX_ERR_ARG;
-    const int result = motion->looked ? 0 : plx_motion_track(motion, left, capture_ns);
-    if (result < 0)
-        return result;
-    motion->looked = motion->is_doubtful = motion->took_step = motion->took_key = false;
+    motion->is_doubtful = motion->took_step = motion->took_key = false;
     struct plx_motion_info info = {.source = PLX_MOTION_VISUAL, .motion = PLX_POSE_IDENTITY};
-    struct plx_fit fit;
     last_pose(motion, &info.pose);
     if (motion->has_key) {
-        info.corners = motion->key->corners.count;
-        if (find_motion(motion, disparity, capture_ns - motion->last_ns, &fit))
+        struct plx_fit fit;
+        bool known;
+        const int result = find_motion(motion, sight, disparity, capture_ns - motion->last_ns, &fit, &known);
+        if (result < 0)
+            return result;
+        info.corners = key_corners(motion)->count;
+        if (known)
             accept(motion, &fit, capture_ns, &info);
         else
             motion->failures++;
         info.tracked = motion->points;
     }
     const bool lost = motion->failures >= LOST_FRAMES;
-    const bool moved =
-        info.valid && (info.inliers * 100 < info.corners * KEEP_PERCENT || motion->last.offset_weight >= PLX_STEP_FULL_WEIGHT);
-    if ((!motion->has_key || lost || moved) && take_key(motion, disparity, capture_ns, &info.pose) && lost) {
+    if (needs_key(motion, &info) && take_key(motion, sight->corners, disparity, capture_ns, &info.pose) && lost) {
         motion->breaks++;
         motion->has_velocity = false;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ego-motion: visual odometry of the left camera from its published picture and strict disparity. It runs on the CPU whatever
- * the backend, and in integers and single IEEE operations in a fixed order, so that every machine gives the same bits. Corners
- * of a key frame (corners.h) are found again in each frame (flow.h); the result is the motion that explains most of them
- * (fit.h). While most of the corners are still found, the key frame stays, so that a standing camera does not drift.
+ * Ego-motion: visual odometry of the left camera from its published picture and strict disparity, in integers and single IEEE
+ * operations in a fixed order, so that every machine gives the same bits. Corners of a key frame (corners.h) are found again in
+ * each frame (flow.h), by the backend; the result is the motion that explains most of them (fit.h), on the CPU. While most of
+ * the corners are still found, the key frame stays, so that a standing camera does not drift.
  */
 #ifndef PLX_CORE_MOTION_MOTION_H
 #define PLX_CORE_MOTION_MOTION_H
@@ -15,6 +15,7 @@
 
 #include "core/base/image.h"
 #include "core/motion/disparity_error.h"
+#include "core/motion/flow.h"
 #include "core/motion/pose.h"
 
 struct plx_motion;
@@ -53,12 +54,23 @@ void plx_motion_distrust_disparities(struct plx_motion *motion);
 void plx_motion_set_disparity_error(struct plx_motion *motion, const struct plx_disparity_error *in_force,
                                     const struct plx_disparity_error *used, const struct plx_disparity_error *estimated);
 
-/* Before the next frame's update, and only then: what it needs no disparity for, which is most of its time. Beside the stages
- * of a GPU. ARG. */
-int plx_motion_track(struct plx_motion *motion, const struct plx_image *left, int64_t capture_ns);
+/* Before a frame: the corners to look for in its left picture, and where. Then a backend computes what plx_motion_update needs
+ * of that picture: stages pyramid, corners and flow (core/pipeline/stages.h). */
+void plx_motion_expect(struct plx_motion *motion, int64_t capture_ns, struct plx_flow_job *ret_job);
 
-/* The next frame: LEFT U8 and DISPARITY U16 as published, both of the size at creation. Allocates nothing. ARG. */
-int plx_motion_update(struct plx_motion *motion, const struct plx_image *left, const struct plx_image *disparity,
+/* What the backend found in the left picture. */
+struct plx_motion_sight {
+    const struct plx_image *corners;    /* struct plx_corner_cell as U64 */
+    const struct plx_flow_found *found; /* [job->count] */
+    struct plx_flow_job *job;           /* that plx_motion_expect wrote; written anew for more searches */
+    /* Searches again in the same picture, by JOB: most corners are not where they were expected. Returns 0 or an error. */
+    int (*search)(void *context, const struct plx_flow_found **ret_found);
+    void *context;
+};
+
+/* The frame itself: SIGHT, and DISPARITY U16 as published, of the size at creation. Allocates nothing. ARG; the error of a
+ * search. */
+int plx_motion_update(struct plx_motion *motion, const struct plx_motion_sight *sight, const struct plx_image *disparity,
                       int64_t capture_ns, struct plx_motion_info *ret_info);
 
 #endif

@@ -54,6 +54,17 @@ static unsigned image_type(const struct plx_pipeline *pipeline, const struct plx
         ret_size->width = (int)sizeof(struct plx_ground);
         ret_size->height = 1;
         return PLX_U8;
+    case PLX_IMAGE_PYRAMIDS:
+        ret_size->height = 2 * plx_pyramid_rows(pipeline->width, pipeline->height);
+        return PLX_U8;
+    case PLX_IMAGE_CORNERS:
+        ret_size->width = plx_corner_cells(pipeline->width);
+        ret_size->height = plx_corner_cells(pipeline->height);
+        return PLX_U64;
+    case PLX_IMAGE_FLOW:
+        ret_size->width = (int)(PLX_MAX_CORNERS * sizeof(struct plx_flow_found));
+        ret_size->height = 1;
+        return PLX_U8;
     case PLX_IMAGE_CENSUS_LEFT:
     case PLX_IMAGE_CENSUS_RIGHT:
         return match->census == PLX_CENSUS_FULL_9X7 ? PLX_U64 : PLX_U32;

@@ -12,6 +12,7 @@
 #include "core/ground/history.h"
 #include "core/ground/obstacles.h"
 #include "core/ground/segments.h"
+#include "core/motion/corners.h"
 #include "core/motion/motion.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/plan.h"
@@ -40,6 +41,8 @@ struct plx_results {
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t region_count;
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_ground_prior prior;      /* written before the frame, for its stage ground */
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_predictions predictions; /* likewise, for its stage segments */
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_flow_job flow;           /* likewise, for its stages pyramid and flow */
+    _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_flow_found found[PLX_MAX_CORNERS]; /* by another search in the same frame */
     _Alignas(PLX_BUFFER_ALIGNMENT) struct plx_template_match match[PLX_ALIGNMENT_MATCHES];
     _Alignas(PLX_BUFFER_ALIGNMENT) uint32_t masked[PLX_EYES];
 };
@@ -87,12 +90,12 @@ struct plx_pipeline {
     int buffers;
 };
 
-/* steps_cpu.c: the steps that run on the CPU with every backend. They return 0, but for the first: that of the backend's
- * write_local. */
+/* steps_cpu.c: the steps that run on the CPU with every backend. They return 0, but for those that call the backend:
+ * correction writes local memory, motion may search again. */
 int plx_step_correction(const struct plx_step *step, void *context);
 int plx_step_ground_prior(const struct plx_step *step, void *context);
 int plx_step_predict(const struct plx_step *step, void *context);
-int plx_step_track(const struct plx_step *step, void *context);
+int plx_step_expect_corners(const struct plx_step *step, void *context);
 int plx_step_check_pictures(const struct plx_step *step, void *context);
 int plx_step_motion(const struct plx_step *step, void *context);
 int plx_step_geometry(const struct plx_step *step, void *context);
@@ -108,6 +111,9 @@ int plx_step_zones(const struct plx_step *step, void *context);
 
 /* Puts MADE in force as the map of the right pictures. The error of the backend. */
 int plx_pipeline_write_map(struct plx_pipeline *pipeline, const struct plx_remap *made);
+
+/* Both pyramids of the left picture, where stages find them. */
+void plx_pipeline_pyramids(const struct plx_frame_context *context, struct plx_pyramid ret[2]);
 
 /* One eye's rows of the histogram plane. */
 static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)

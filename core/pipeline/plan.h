@@ -15,6 +15,9 @@ enum plx_image_id {
     PLX_IMAGE_PLANES,                                         /* from here: the planes of the frame, by their own numbers */
     PLX_IMAGE_GREY_LEFT = PLX_IMAGE_PLANES + PLX_PLANE_COUNT, /* U8, as captured: the size of that camera */
     PLX_IMAGE_GREY_RIGHT,
+    PLX_IMAGE_PYRAMIDS,    /* memory of two, from frame to frame: of the newest left picture, and of the key picture */
+    PLX_IMAGE_CORNERS,     /* U64, struct plx_corner_cell */
+    PLX_IMAGE_FLOW,        /* struct plx_flow_found [PLX_MAX_CORNERS] as U8 [1][bytes] */
     PLX_IMAGE_SMOOTH_LEFT, /* U8, after the prefilter */
     PLX_IMAGE_SMOOTH_RIGHT,
     PLX_IMAGE_CENSUS_LEFT, /* U32, or U64 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The stage contract, on one page, in the order of the stages. Each stage is a pure function of its const
- * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground and mask, which also use
- * single IEEE operations on doubles in a fixed order. The arithmetic of each is in docs/stages.md.
+ * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground, mask, corners and flow,
+ * which also use single IEEE operations in a fixed order. The arithmetic of each is in docs/stages.md.
  *
  * Rules for all stages: SELF is the backend. Images are views (core/base/image.h); pitch may exceed the width; source and
  * destination never overlap. Every data pointer and every ret_ pointer comes from ops->alloc, alloc_local or adopt,
@@ -21,12 +21,15 @@
 #include "core/pipeline/step.h"
 
 struct plx_columns_params;
+struct plx_flow_found;
+struct plx_flow_job;
 struct plx_ground;
 struct plx_ground_params;
 struct plx_ground_prior;
 struct plx_label_params;
 struct plx_mask_params;
 struct plx_predictions;
+struct plx_pyramid;
 struct plx_segments_params;
 struct plx_region;
 struct plx_region_input;
@@ -172,6 +175,17 @@ struct plx_stages_ops {
     int (*regions)(struct plx_stages *self, const struct plx_region_input *input, const uint32_t *count,
                    struct plx_region *ret_regions, const struct plx_image *ret_published);
 
+    /* left U8 -> that one of both pyramids that JOB says, laid out for its size (core/motion/flow.h): PYRAMIDS [2]; JOB is
+     * data, as a prior of the ground */
+    int (*pyramid)(struct plx_stages *self, const struct plx_image *left, const struct plx_flow_job *job,
+                   const struct plx_pyramid *pyramids);
+    /* left U8 -> the strongest corner of each cell of the picture of half size, struct plx_corner_cell as U64 [rows][columns]
+     * (core/motion/corners.h) */
+    int (*corners)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *ret_cells);
+    /* where the points of JOB, data too, are in the pyramid that it says: ret_found[job->count] */
+    int (*flow)(struct plx_stages *self, const struct plx_pyramid *pyramids, const struct plx_flow_job *job,
+                struct plx_flow_found *ret_found);
+
     /* image operations, used by the mask (open, close) and by the health checks */
     struct plx_image_ops image;
 };
@@ -181,7 +195,7 @@ struct plx_stages_ops {
 #define PLX_STAGE_OPS(OP)                                                                                                      \
     OP(convert) OP(histogram) OP(rectify) OP(filter) OP(census) OP(sgm) OP(median) OP(repeats) OP(check) OP(local_mean)        \
     OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground) OP(stixels) OP(mask) OP(label)              \
-    OP(segments) OP(regions)
+    OP(segments) OP(regions) OP(pyramid) OP(corners) OP(flow)
 #define PLX_IMAGE_OPS(OP)                                                                                                      \
     OP(binary) OP(invert) OP(threshold) OP(morphology) OP(affine) OP(sum) OP(match_template)
 /* clang-format on */

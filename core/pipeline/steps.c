@@ -194,6 +194,39 @@ static int match_rows(const struct plx_step *step, void *argument)
     return result;
 }
 
+void plx_pipeline_pyramids(const struct plx_frame_context *context, struct plx_pyramid ret[2])
+{
+    const struct plx_image *memory = &context->image[PLX_IMAGE_PYRAMIDS];
+
+    for (int i = 0; i < 2; i++)
+        plx_pyramid_lay_out(plx_row(memory, i * (memory->height / 2)), context->pipeline->width, context->pipeline->height,
+                            &ret[i]);
+}
+
+static int pyramid(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_pyramid pyramids[2];
+
+    plx_pipeline_pyramids(context, pyramids);
+    return context->ops->pyramid(context->stages, in(context, step, 0), &context->pipeline->results->flow, pyramids);
+}
+
+static int flow(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_pyramid pyramids[2];
+
+    plx_pipeline_pyramids(context, pyramids);
+    return context->ops->flow(context->stages, pyramids, &context->pipeline->results->flow, out(context, step, 0)->data);
+}
+
+static int corners(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->corners(context->stages, in(context, step, 0), out(context, step, 0));
+}
+
 static int prefilter(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
@@ -387,6 +420,7 @@ const struct plx_step_row plx_step_table[] = {
     /* name, stage, place, changes, function, what it reads, what it writes; when there is such a step; when it acts */
     {{"correction", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_correction, {0}, {0}}, is_rectified, NULL},
     {{"ground prior", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_ground_prior, {0}, {0}}, has_ground, NULL},
+    {{"expected corners", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_expect_corners, {0}, {0}}, has_motion, NULL},
     {{"predicted boxes", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_predict, {0}, {0}}, has_segments, NULL},
 
     {{"convert", PLX_STAGE_CONVERT, PLX_STEP_BACKEND, true, convert,
@@ -399,6 +433,12 @@ const struct plx_step_row plx_step_table[] = {
       {I(GREY_RIGHT)}, {PLX_IMAGE(RIGHT)}}, always, warps_right},
     {{"match rows", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, true, match_rows,
       {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {0}}, is_rectified, NULL},
+    {{"pyramid", PLX_STAGE_MOTION, PLX_STEP_BACKEND, false, pyramid,
+      {PLX_IMAGE(LEFT)}, {I(PYRAMIDS)}}, has_motion, NULL},
+    {{"flow", PLX_STAGE_MOTION, PLX_STEP_BACKEND, false, flow,
+      {I(PYRAMIDS)}, {I(FLOW)}}, has_motion, NULL},
+    {{"corners", PLX_STAGE_MOTION, PLX_STEP_BACKEND, false, corners,
+      {PLX_IMAGE(LEFT)}, {I(CORNERS)}}, has_motion, NULL},
     {{"prefilter", PLX_STAGE_PREFILTER, PLX_STEP_BACKEND, false, prefilter,
       {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {I(SMOOTH_LEFT), I(SMOOTH_RIGHT)}}, is_rectified, prefilters},
     {{"census", PLX_STAGE_CENSUS, PLX_STEP_BACKEND, false, census,
@@ -462,13 +502,13 @@ const struct plx_step_row plx_step_table[] = {
     {{"regions", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, regions,
       {I(REGIONS), I(STABLE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, measures_strict, NULL},
 
-    {{"corners", PLX_STAGE_MOTION, PLX_STEP_PICTURES, false, plx_step_track,
-      {PLX_IMAGE(LEFT)}, {0}}, has_motion, NULL},
+    {{"motion", PLX_STAGE_MOTION, PLX_STEP_PICTURES, false, plx_step_motion,
+      {PLX_IMAGE(DISPARITY), I(CORNERS), I(FLOW)}, {0}}, has_motion, NULL},
+    {{"drift", PLX_NO_STAGE, PLX_STEP_PICTURES, false, plx_step_drift,
+      {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT), PLX_IMAGE(DISPARITY)}, {0}}, is_rectified, NULL},
     {{"check pictures", PLX_NO_STAGE, PLX_STEP_PICTURES, false, plx_step_check_pictures,
       {PLX_IMAGE(HISTOGRAM), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {0}}, always, NULL},
 
-    {{"motion", PLX_STAGE_MOTION, PLX_STEP_AFTER, false, plx_step_motion,
-      {PLX_IMAGE(LEFT), PLX_IMAGE(DISPARITY)}, {0}}, has_motion, NULL},
     {{"geometry", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_geometry,
       {I(GROUND)}, {0}}, is_rectified, NULL},
     {{"scan", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_scan,
@@ -477,8 +517,6 @@ const struct plx_step_row plx_step_table[] = {
       {PLX_IMAGE(STIXELS)}, {0}}, has_obstacles, NULL},
     {{"tracks", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_tracks, {0}, {0}}, has_obstacles, NULL},
     {{"alignment", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_alignment, {PLX_IMAGE(LEFT)}, {0}}, is_rectified, NULL},
-    {{"drift", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_drift,
-      {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT), PLX_IMAGE(DISPARITY)}, {0}}, is_rectified, NULL},
     {{"mount", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_mount, {0}, {0}}, is_rectified, NULL},
     {{"blindness", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_blindness, {0}, {0}}, always, NULL},
     {{"map", PLX_STAGE_MAP, PLX_STEP_AFTER, false, plx_step_map,

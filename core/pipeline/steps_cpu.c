@@ -68,18 +68,17 @@ int plx_step_predict(const struct plx_step *step, void *argument)
     return 0;
 }
 
-/* --- pictures --------------------------------------------------------------------------------------------------------------
- */
-
-/* What motion needs no disparity for. */
-int plx_step_track(const struct plx_step *step, void *argument)
+int plx_step_expect_corners(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
 
-    /* It refuses only planes of another size than its own, which these have. */
-    plx_motion_track(context->pipeline->motion, in(context, step, 0), context->capture_ns);
+    (void)step;
+    plx_motion_expect(context->pipeline->motion, context->capture_ns, &context->pipeline->results->flow);
     return 0;
 }
+
+/* --- pictures --------------------------------------------------------------------------------------------------------------
+ */
 
 /* Brightness, frozen and blurred pictures. */
 int plx_step_check_pictures(const struct plx_step *step, void *argument)
@@ -105,13 +104,28 @@ int plx_step_check_pictures(const struct plx_step *step, void *argument)
 /* --- after the backend -----------------------------------------------------------------------------------------------------
  */
 
+static int search_again(void *argument, const struct plx_flow_found **ret_found)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_results *results = context->pipeline->results;
+    struct plx_pyramid pyramids[2];
+
+    plx_pipeline_pyramids(context, pyramids);
+    int result = context->ops->flow(context->stages, pyramids, &results->flow, results->found);
+    if (result == 0)
+        result = context->ops->finish(context->stages);
+    *ret_found = results->found;
+    return result;
+}
+
 int plx_step_motion(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
+    const struct plx_motion_sight sight = {in(context, step, 1), in(context, step, 2)->data, &context->pipeline->results->flow,
+                                           search_again, argument};
 
-    plx_motion_update(context->pipeline->motion, in(context, step, 0), in(context, step, 1), context->capture_ns,
-                      &context->frame->motion);
-    return 0;
+    return plx_motion_update(context->pipeline->motion, &sight, in(context, step, 0), context->capture_ns,
+                             &context->frame->motion);
 }
 
 /* The ground in metres. */

@@ -68,13 +68,6 @@ static void destroy(struct plx_stages *self)
     free(self);
 }
 
-/* Errors of kernels that failed while they ran come here. */
-static int finish(struct plx_stages *self)
-{
-    struct plx_gpu *gpu = plx_gpu(self);
-    return PLX_CUDA(gpu, cudaStreamSynchronize(gpu->streams.stream[PLX_STREAM_MAIN]));
-}
-
 #define STAGE(name) .name = plx_gpu_##name,
 static const struct plx_stages_ops gpu_ops = {
     .name = "gpu",
@@ -85,7 +78,7 @@ static const struct plx_stages_ops gpu_ops = {
     .free = plx_gpu_free,
     .adopt = plx_gpu_adopt,
     .disown = plx_gpu_disown,
-    .finish = finish,
+    .finish = plx_gpu_finish,
     .run_frame = plx_gpu_run_frame,
     PLX_STAGE_OPS(STAGE).image = {PLX_IMAGE_OPS(STAGE)},
 };

@@ -167,9 +167,9 @@ static int update(struct plx_gpu *gpu, const struct plx_frame_run *run, struct r
 /* Runs the steps of pictures, beside the stages. *ret_end_ns: when they ended. */
 static int run_pictures(struct plx_gpu *gpu, const struct plx_frame_run *run, int64_t *ret_end_ns)
 {
-    if (run->picture_steps == 0 || !plx_gpu_stage_clock_pictures(gpu))
+    if (run->picture_steps == 0)
         return 0;
-    int result = 0;
+    int result = PLX_CUDA(gpu, cudaEventSynchronize(gpu->streams.pictures));
     for (int i = 0; i < run->picture_steps && result == 0; i++)
         result = plx_step_run(&run->step[run->backend_steps + i], run->context);
     *ret_end_ns = plx_now_ns();

@@ -6,15 +6,14 @@
 #include "gpu/internal.h"
 
 #define START PLX_STAGE_COUNT /* time stamp of the frame's begin */
-#define STAMPS (PLX_STAMP_PICTURES + 1)
+#define STAMPS (START + 1)
 
 static __global__ void stamp_kernel(unsigned long long *ret_now_ns)
 {
     unsigned long long now;
 
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    __threadfence_system(); /* whoever sees the stamp sees what was written before */
-    *(volatile unsigned long long *)ret_now_ns = now;
+    *ret_now_ns = now;
 }
 
 bool plx_gpu_has_machine_code(bool *ret_dependent)
@@ -47,18 +46,6 @@ int plx_gpu_stage_clock_stamp(struct plx_gpu *gpu, int stage, cudaStream_t strea
 {
     stamp_kernel<<<1, 1, 0, stream>>>(&gpu->stamp_ns[stage]);
     return plx_gpu_error(gpu, cudaGetLastError(), "stamp_kernel");
-}
-
-bool plx_gpu_stage_clock_pictures(struct plx_gpu *gpu)
-{
-    const unsigned long long *stamp_ns = &gpu->stamp_ns[PLX_STAMP_PICTURES];
-
-    /* Acquire: with the stamp come the pictures. */
-    while (__atomic_load_n(stamp_ns, __ATOMIC_ACQUIRE) == 0 &&
-           cudaStreamQuery(gpu->streams.stream[PLX_STREAM_MAIN]) == cudaErrorNotReady)
-        ;
-    cudaGetLastError(); /* "not ready" counts as an error; others come again */
-    return __atomic_load_n(stamp_ns, __ATOMIC_ACQUIRE) != 0;
 }
 
 void plx_gpu_stage_clock_read(struct plx_gpu *gpu, uint32_t ret_us[PLX_STAGE_COUNT])

@@ -17,11 +17,18 @@ int plx_gpu_streams_create(struct plx_gpu *gpu)
             result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&streams->passed[i], cudaEventDisableTiming));
     }
     gpu->stream = streams->stream[PLX_STREAM_MAIN];
+    for (int i = 0; i < 2 && result == 0; i++)
+        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(i == 0 ? &streams->pictures : &streams->done,
+                                                        cudaEventDisableTiming | cudaEventBlockingSync));
     return result;
 }
 
 void plx_gpu_streams_destroy(struct plx_gpu *gpu)
 {
+    if (gpu->streams.pictures)
+        cudaEventDestroy(gpu->streams.pictures);
+    if (gpu->streams.done)
+        cudaEventDestroy(gpu->streams.done);
     for (int i = 0; i < PLX_STREAMS; i++) {
         if (gpu->streams.passed[i])
             cudaEventDestroy(gpu->streams.passed[i]);
@@ -133,11 +140,17 @@ static int stamp_stage(struct plx_gpu *gpu)
     return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, (int)streams->stage, streams->stream[PLX_STREAM_CLOCK]);
 }
 
-/* Stamps the time when the images are there that the steps of pictures read, copied or not. */
-static int stamp_pictures(struct plx_gpu *gpu)
+/* Tells the CPU when the images are there that the steps of pictures read, copied or not. */
+static int signal_pictures(struct plx_gpu *gpu)
 {
-    const int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
-    return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, PLX_STAMP_PICTURES, gpu->streams.stream[PLX_STREAM_COPY]);
+    struct plx_gpu_streams *streams = &gpu->streams;
+    int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
+
+    if (result == 0 && streams->used[PLX_STREAM_SIDE])
+        result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_SIDE);
+    return result < 0 ? result
+                      : PLX_CUDA(gpu, cudaEventRecordWithFlags(streams->pictures, streams->stream[PLX_STREAM_COPY],
+                                                               cudaEventRecordExternal));
 }
 
 int plx_gpu_begin_step(struct plx_gpu *gpu, int index)
@@ -151,7 +164,7 @@ int plx_gpu_begin_step(struct plx_gpu *gpu, int index)
     if (pictures || stage != streams->stage)
         result = copy_outputs(gpu, index);
     if (result == 0 && pictures)
-        result = stamp_pictures(gpu);
+        result = signal_pictures(gpu);
     if (stage == streams->stage)
         return result;
     if (result == 0 && streams->stage != PLX_STAGE_COUNT)
@@ -195,9 +208,18 @@ int plx_gpu_streams_end(struct plx_gpu *gpu, int result)
     if (result == 0)
         result = copy_outputs(gpu, run->backend_steps);
     if (result == 0 && run->picture_steps > 0 && run->pictures_after == run->backend_steps)
-        result = stamp_pictures(gpu);
+        result = signal_pictures(gpu);
     if (result == 0)
         result = stamp_stage(gpu);
     gpu->streams.run = NULL;
     return result < 0 ? result : join(gpu);
+}
+
+/* Errors of kernels that failed while they ran come here. */
+int plx_gpu_finish(struct plx_stages *self)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    const int result = PLX_CUDA(gpu, cudaEventRecord(gpu->streams.done, gpu->streams.stream[PLX_STREAM_MAIN]));
+
+    return result < 0 ? result : PLX_CUDA(gpu, cudaEventSynchronize(gpu->streams.done));
 }

@@ -2,17 +2,22 @@
 /*
  * Time of a whole frame on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
  * [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] [rounds]`; -m confines it to a part of the GPU, and with -l the rest reads memory
- * at random places meanwhile (tests/parity/contention.h): what a copy gets then is printed. Median, tenth and ninetieth
- * percentile in ms, as in the service: pictures and frame lie in memory shared with the CPU, and waiting and the CPU's own work
- * are included. Then the median with motion, the median without time stamps of the stages, which shows the cost of the time
- * stamps, and the median with disparity only (no refinement, ground, obstacles).
+ * at random places meanwhile (tests/parity/contention.h): what a copy gets then is printed. Medians in ms, as in the service:
+ * pictures and frame lie in memory shared with the CPU, and waiting and the CPU's own work are included. *cpu*: processor time
+ * of all threads for a frame, mean. *Alone*: matching and rectification alone, with *ratio* of the frame with motion to it.
+ * *Untimed*: without time stamps of the stages. Then the stages of the frame with motion: the time that each adds to the path,
+ * and where it runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <parallax/words.h>
 
 #include "app/selftest/fixture.h"
 #include "core/base/clock.h"
+#include "core/pipeline/internal.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
 #include "tests/bench/timing.h"
@@ -22,9 +27,57 @@
 
 #define WARM 10
 
-/* Sorted times of ROUNDS frames; false without a GPU. MULTIPROCESSORS 0: all. TIMED: with time stamps of the stages. */
+struct times {
+    double *frame_ms;                 /* [rounds], sorted */
+    double cpu_ms;                    /* of a frame, mean */
+    double stage_ms[PLX_STAGE_COUNT]; /* means */
+    bool on_gpu[PLX_STAGE_COUNT], on_cpu[PLX_STAGE_COUNT];
+};
+
+static double process_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void note_places(const struct plx_pipeline *pipeline, struct times *times)
+{
+    const struct plx_plan *plan = &pipeline->plan;
+    for (int i = 0; i < plan->first[PLX_STEP_PLACES]; i++) {
+        const struct plx_step *step = &plan->step[i];
+        if (step->stage != PLX_NO_STAGE)
+            *(step->place == PLX_STEP_BACKEND ? &times->on_gpu[step->stage] : &times->on_cpu[step->stage]) = true;
+    }
+}
+
+/* Processes ROUNDS frames behind some that do not count. */
+static void run(struct fixture *fixture, struct contention *load, int rounds, struct times *times)
+{
+    double begun_ms = 0;
+    for (int i = -WARM; i < rounds; i++) {
+        if (i == 0) {
+            contention_begin(load);
+            begun_ms = process_ms();
+        }
+        const int64_t start = plx_now_ns();
+        if (fixture_run(fixture, i + WARM) < 0) {
+            printf("frame %d: %s\n", i, fixture->stages->message.text);
+            exit(1);
+        }
+        if (i < 0)
+            continue;
+        times->frame_ms[i] = (double)(plx_now_ns() - start) / PLX_NS_PER_MS;
+        for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
+            times->stage_ms[stage] += fixture->stage_us[stage] / 1e3 / rounds;
+    }
+    times->cpu_ms = (process_ms() - begun_ms) / rounds;
+    contention_end(load);
+}
+
+/* False without a GPU. MULTIPROCESSORS 0: all. TIMED: with time stamps of the stages. */
 static bool measure(const struct fixture_kind *kind, int multiprocessors, struct contention *load, bool timed, int rounds,
-                    double *ret_ms)
+                    struct times *times)
 {
     const struct plx_limits limits = fixture_limits(kind);
     struct plx_error_message message = {""};
@@ -38,20 +91,45 @@ static bool measure(const struct fixture_kind *kind, int multiprocessors, struct
     confine_stages(stages, multiprocessors);
     plx_gpu(stages)->times_stages = timed;
     parity_must(fixture_open(stages, kind, &fixture, &message), &message);
-    for (int i = -WARM; i < rounds; i++) {
-        if (i == 0)
-            contention_begin(load);
-        const int64_t start = plx_now_ns();
-        if (fixture_run(&fixture, i + WARM) < 0) {
-            printf("frame %d: %s\n", i, stages->message.text);
-            exit(1);
-        }
-        if (i >= 0)
-            ret_ms[i] = (double)(plx_now_ns() - start) / PLX_NS_PER_MS;
-    }
-    contention_end(load);
+    *times = (struct times){.frame_ms = times->frame_ms};
+    note_places(fixture.pipeline, times);
+    run(&fixture, load, rounds, times);
     fixture_close(&fixture);
-    qsort(ret_ms, (size_t)rounds, sizeof *ret_ms, timing_ascending);
+    qsort(times->frame_ms, (size_t)rounds, sizeof *times->frame_ms, timing_ascending);
+    return true;
+}
+
+static void print_stages(const struct times *times)
+{
+    for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
+        if (times->on_gpu[stage] || times->on_cpu[stage])
+            printf("%s%s %.3f %s", stage == 0 ? "    " : ", ", plx_stage_word((enum plx_stage)stage), times->stage_ms[stage],
+                   !times->on_cpu[stage]   ? "GPU"
+                   : !times->on_gpu[stage] ? "CPU"
+                                           : "both");
+    printf("\n");
+}
+
+/* False without a GPU. */
+static bool print_row(struct fixture_kind *kind, int multiprocessors, struct contention *load, int rounds, struct times *times)
+{
+    kind->params.motion = PLX_MOTION_NONE;
+    if (!measure(kind, multiprocessors, load, true, rounds, times))
+        return false;
+    const double whole = times->frame_ms[rounds / 2], cpu = times->cpu_ms;
+    measure(kind, multiprocessors, load, false, rounds, times);
+    const double untimed = times->frame_ms[rounds / 2];
+    struct fixture_kind alone = *kind;
+    alone.params.refine = alone.params.ground = alone.params.obstacles = false;
+    measure(&alone, multiprocessors, load, true, rounds, times);
+    const double matching = times->frame_ms[rounds / 2];
+    kind->params.motion = PLX_MOTION_VISUAL;
+    measure(kind, multiprocessors, load, true, rounds, times);
+    const double motion = times->frame_ms[rounds / 2], p10 = times->frame_ms[rounds / 10],
+                 p90 = times->frame_ms[rounds * 9 / 10];
+    printf("%4d x %4d, D %-3d %8.3f %6.3f %8.3f %8.3f %8.3f %8.3f %6.3f %8.3f %6.2f\n", kind->width, kind->height,
+           kind->params.match.disparities, whole, cpu, untimed, motion, p10, p90, times->cpu_ms, matching, motion / matching);
+    print_stages(times);
     return true;
 }
 
@@ -68,39 +146,25 @@ int main(int argc, char **argv)
         is_wrong |= option == '?' || (option == 'l' && sscanf(optarg, "%d,%d", &warps, &pause_ns) < 1);
     }
     const int rounds = optind < argc ? atoi(argv[optind]) : 200;
-    double *ms = rounds > 0 ? malloc((size_t)rounds * sizeof *ms) : NULL;
+    struct times times = {.frame_ms = rounds > 0 ? malloc((size_t)rounds * sizeof(double)) : NULL};
 
-    if (!ms || is_wrong || multiprocessors < 0 || warps < 0 || warps > 64) {
+    if (!times.frame_ms || is_wrong || multiprocessors < 0 || warps < 0 || warps > 64) {
         fprintf(stderr, "usage: bench_gpu_frame [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] [rounds]\n");
-        free(ms);
+        free(times.frame_ms);
         return 64;
     }
     multiprocessors = confine(multiprocessors);
     struct contention *load = contention_create(multiprocessors, warps, pause_ns);
-    printf("%-24s %8s %8s %8s %8s %10s %16s %6s\n", "default, rectified", "frame", "p10", "p90", "motion", "untimed",
-           "disparity only", "ratio");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    bool is_there = true;
+    printf("%-18s %8s %6s %8s %8s %8s %8s %6s %8s %6s\n", "default, rectified", "frame", "cpu", "untimed", "motion", "p10",
+           "p90", "cpu", "alone", "ratio");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && is_there; i++) {
         struct fixture_kind kind = {rows[i].width, rows[i].height, PLX_FORMAT_GREY, true, {.refine = false}, NULL};
         plx_pipeline_params_default(&kind.params);
         kind.params.correction = PLX_CORRECTION_OFF; /* pictures that are rectified are not copied */
-        kind.params.motion = PLX_MOTION_NONE;
         kind.params.match.disparities = rows[i].disparities;
-        if (!measure(&kind, multiprocessors, load, true, rounds, ms)) {
-            free(ms);
-            return 77;
-        }
-        const double whole = ms[rounds / 2], p10 = ms[rounds / 10], p90 = ms[rounds * 9 / 10];
-        kind.params.motion = PLX_MOTION_VISUAL;
-        measure(&kind, multiprocessors, load, true, rounds, ms);
-        const double motion = ms[rounds / 2];
-        kind.params.motion = PLX_MOTION_NONE;
-        measure(&kind, multiprocessors, load, false, rounds, ms);
-        const double untimed = ms[rounds / 2];
-        kind.params.refine = kind.params.ground = kind.params.obstacles = false;
-        measure(&kind, multiprocessors, load, true, rounds, ms);
-        printf("%4d x %4d, D %-3d        %8.3f %8.3f %8.3f %8.3f %10.3f %16.3f %6.2f\n", rows[i].width, rows[i].height,
-               rows[i].disparities, whole, p10, p90, motion, untimed, ms[rounds / 2], whole / ms[rounds / 2]);
+        is_there = print_row(&kind, multiprocessors, load, rounds, &times);
     }
-    free(ms);
-    return 0;
+    free(times.frame_ms);
+    return is_there ? 0 : 77;
 }

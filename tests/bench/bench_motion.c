@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "core/base/clock.h"
-#include "core/motion/motion.h"
 #include "oracle/test_image.h"
+#include "tests/motion_camera.h"
 #include "tests/motion_scene.h"
 
 #define FRAMES 30
@@ -23,7 +23,7 @@ static double processor_ms(void)
 static void measure(int width, int height, double step_m)
 {
     struct motion_scene scene;
-    struct plx_motion *motion;
+    struct motion_camera *camera;
     struct plx_motion_info info;
     struct plx_image left = test_image_new(width, height, PLX_U8, 0), disparity = test_image_new(width, height, PLX_U16, 0);
     struct plx_pose pose = PLX_POSE_IDENTITY;
@@ -33,12 +33,12 @@ static void measure(int width, int height, double step_m)
 
     motion_scene_init(&scene, width, height);
     scene.disparity_noise = 0.15;
-    if (plx_motion_create(width, height, &scene.calibration, 0, &motion) < 0)
+    if (motion_camera_create(width, height, &scene.calibration, &camera) < 0)
         exit(1);
     for (int i = 0; i < FRAMES; i++) {
         motion_scene_render(&scene, &pose, 0, &state, &left, &disparity);
         const double begun = processor_ms();
-        plx_motion_update(motion, &left, &disparity, i * PLX_NS_PER_S / 15, &info);
+        motion_camera_see(camera, &left, &disparity, i * PLX_NS_PER_S / 15, &info);
         const double taken = processor_ms() - begun;
         sum += taken;
         longest = taken > longest ? taken : longest;
@@ -47,7 +47,7 @@ static void measure(int width, int height, double step_m)
     }
     printf("%4dx%-4d %5.2f m a frame   mean %5.2f  longest %5.2f ms   %d inliers\n", width, height, step_m, sum / FRAMES,
            longest, inliers / (FRAMES - 1));
-    plx_motion_destroy(motion);
+    motion_camera_destroy(camera);
     test_image_free(&left);
     test_image_free(&disparity);
 }

@@ -9,9 +9,9 @@
 
 #include "core/base/clock.h"
 #include "core/geometry/cholesky.h"
-#include "core/motion/motion.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
+#include "tests/motion_camera.h"
 #include "tests/motion_scene.h"
 
 #define WIDTH 640
@@ -21,7 +21,7 @@
 
 static struct motion_scene scene;
 static struct plx_image left, disparity;
-static struct plx_motion *motion;
+static struct motion_camera *camera;
 static struct plx_motion_info info;
 static uint64_t state;
 static int64_t now_ns;
@@ -34,14 +34,14 @@ static int set_up(void **unused)
     motion_scene_init(&scene, WIDTH, HEIGHT);
     left = test_image_new(WIDTH, HEIGHT, PLX_U8, 7);
     disparity = test_image_new(WIDTH, HEIGHT, PLX_U16, 3);
-    return plx_motion_create(WIDTH, HEIGHT, &scene.calibration, 0, &motion);
+    return motion_camera_create(WIDTH, HEIGHT, &scene.calibration, &camera);
 }
 
 static int tear_down(void **unused)
 {
     (void)unused;
-    plx_motion_destroy(motion);
-    plx_motion_destroy(NULL);
+    motion_camera_destroy(camera);
+    motion_camera_destroy(NULL);
     test_image_free(&left);
     test_image_free(&disparity);
     return 0;
@@ -51,7 +51,7 @@ static int tear_down(void **unused)
 static void see(const struct plx_pose *pose)
 {
     motion_scene_render(&scene, pose, (double)now_ns / 1e9 - 1000, &state, &left, &disparity);
-    assert_int_equal(plx_motion_update(motion, &left, &disparity, now_ns, &info), 0);
+    assert_int_equal(motion_camera_see(camera, &left, &disparity, now_ns, &info), 0);
     now_ns += (int64_t)(1e9 / RATE);
 }
 
@@ -142,18 +142,18 @@ static void an_offset_of_all_disparities_is_measured(void **unused)
             uint16_t *d = (uint16_t *)plx_row(&disparity, k / WIDTH) + k % WIDTH;
             *d = (uint16_t)(*d == PLX_DISPARITY_INVALID ? *d : *d > 8 ? *d - 8 : 0);
         }
-        assert_int_equal(plx_motion_update(motion, &left, &disparity, now_ns, &info), 0);
+        assert_int_equal(motion_camera_see(camera, &left, &disparity, now_ns, &info), 0);
         now_ns += (int64_t)(1e9 / RATE);
         pose.translation[2] += 0.4;
     }
-    const struct plx_motion_steps *steps = plx_motion_steps(motion);
+    const struct plx_motion_steps *steps = plx_motion_steps(motion_camera_motion(camera));
     assert_true(steps->count >= PLX_STEPS_MIN && steps->count <= 30);
     assert_true(plx_disparity_error_estimate(steps, PLX_STEPS_ALL, &estimate));
     const double deviation = sqrt(estimate.covariance[0][0]);
     print_message("    %d steps: %.2f px too small, deviation %.2f px\n", steps->count, estimate.error.offset, deviation);
     assert_true(deviation < 0.1 && fabs(estimate.error.offset - 0.5) <= 2 * deviation);
     const int added = steps->added;
-    plx_motion_forget_steps(motion);
+    plx_motion_forget_steps(motion_camera_motion(camera));
     assert_true(steps->count == 0 && steps->added == added);
 }
 
@@ -309,7 +309,7 @@ static void same_bits_everywhere(void **unused)
                 ((uint8_t *)plx_row(&left, y))[x] = base[row][column];
                 ((uint16_t *)plx_row(&disparity, y))[x] = (uint16_t)(160 + y / 3 + (int)random_below(&seed, 5) - i);
             }
-        assert_int_equal(plx_motion_update(motion, &left, &disparity, i * (PLX_NS_PER_S / 15), &info), 0);
+        assert_int_equal(motion_camera_see(camera, &left, &disparity, i * (PLX_NS_PER_S / 15), &info), 0);
         assert_int_equal(info.valid, i > 0);
     }
     free(base);
@@ -327,18 +327,18 @@ static void every_size(void **unused)
         struct plx_image picture = test_image_new(width, height, PLX_U8, 5);
         struct plx_image depth = test_image_new(width, height, PLX_U16, 1);
         struct plx_pose pose = PLX_POSE_IDENTITY;
-        struct plx_motion *other;
+        struct motion_camera *other;
         motion_scene_init(&scene, width, height);
-        assert_int_equal(plx_motion_create(width, height, &scene.calibration, 0, &other), 0);
+        assert_int_equal(motion_camera_create(width, height, &scene.calibration, &other), 0);
         for (int k = 0; k < 3; k++) {
             motion_scene_render(&scene, &pose, 0, &state, &picture, &depth);
-            assert_int_equal(plx_motion_update(other, &picture, &depth, k, &info), 0);
+            assert_int_equal(motion_camera_see(other, &picture, &depth, k, &info), 0);
             assert_true(!info.valid || (width > 7 && height > 7));
         }
         assert_true(test_image_padding_intact(&picture) && test_image_padding_intact(&depth));
         if (width == 513 && height == 513)
             assert_true(info.valid);
-        plx_motion_destroy(other);
+        motion_camera_destroy(other);
         test_image_free(&picture);
         test_image_free(&depth);
     }
@@ -349,15 +349,15 @@ static void wrong_pictures(void **unused)
     (void)unused;
     struct plx_image small = left;
     small.width--;
-    assert_int_equal(plx_motion_update(motion, &small, &disparity, 0, &info), PLX_ERR_ARG);
-    assert_int_equal(plx_motion_update(motion, &disparity, &disparity, 0, &info), PLX_ERR_ARG);
-    assert_int_equal(plx_motion_update(motion, &left, &left, 0, &info), PLX_ERR_ARG);
+    assert_int_equal(motion_camera_see(camera, &small, &disparity, 0, &info), PLX_ERR_ARG);
+    assert_int_equal(motion_camera_see(camera, &disparity, &disparity, 0, &info), PLX_ERR_ARG);
+    assert_int_equal(motion_camera_see(camera, &left, &left, 0, &info), PLX_ERR_ARG);
     small = disparity;
     small.height--;
-    assert_int_equal(plx_motion_update(motion, &left, &small, 0, &info), PLX_ERR_ARG);
-    struct plx_motion *none = NULL;
-    assert_int_equal(plx_motion_create(0, 4, &scene.calibration, 0, &none), PLX_ERR_ARG);
-    assert_int_equal(plx_motion_create(4, PLX_MAX_SIDE + 1, &scene.calibration, 0, &none), PLX_ERR_ARG);
+    assert_int_equal(motion_camera_see(camera, &left, &small, 0, &info), PLX_ERR_ARG);
+    struct motion_camera *none = NULL;
+    assert_int_equal(motion_camera_create(0, 4, &scene.calibration, &none), PLX_ERR_ARG);
+    assert_int_equal(motion_camera_create(4, PLX_MAX_SIDE + 1, &scene.calibration, &none), PLX_ERR_ARG);
     assert_null(none);
 }
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/motion/motion.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
+#include "tests/motion_camera.h"
 #include "tests/motion_scene.h"
 
 #define WIDTH 320
@@ -20,18 +20,18 @@ static struct plx_motion_info drive_after(const struct plx_motion_info *last, in
     struct plx_pose pose = PLX_POSE_IDENTITY;
     struct plx_motion_info info = {.valid = 0};
     struct motion_scene scene;
-    struct plx_motion *motion;
+    struct motion_camera *camera;
     uint64_t state = test_seed();
 
     motion_scene_init(&scene, WIDTH, HEIGHT);
-    assert_int_equal(plx_motion_create(WIDTH, HEIGHT, &scene.calibration, 0, &motion), 0);
-    plx_motion_continue(motion, last);
+    assert_int_equal(motion_camera_create(WIDTH, HEIGHT, &scene.calibration, &camera), 0);
+    plx_motion_continue(motion_camera_motion(camera), last);
     for (int i = 0; i < frames; i++) {
         motion_scene_render(&scene, &pose, 0, &state, &left, &disparity);
-        assert_int_equal(plx_motion_update(motion, &left, &disparity, (i + 1) * (PLX_NS_PER_S / 15), &info), 0);
+        assert_int_equal(motion_camera_see(camera, &left, &disparity, (i + 1) * (PLX_NS_PER_S / 15), &info), 0);
         pose.translation[2] += STEP_M;
     }
-    plx_motion_destroy(motion);
+    motion_camera_destroy(camera);
     test_image_free(&left);
     test_image_free(&disparity);
     return info;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/motion/motion.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
+#include "tests/motion_camera.h"
 #include "tests/motion_scene.h"
 
 #define WIDTH 320
@@ -39,21 +39,21 @@ static void drive(double radians, const struct plx_motion_hint *hint, struct plx
     const struct plx_motion_hint at_once = turn(radians, 1, 1), ahead = {0, 1, {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0.1}}};
     struct plx_pose pose = PLX_POSE_IDENTITY;
     struct motion_scene scene;
-    struct plx_motion *motion;
+    struct motion_camera *camera;
     uint64_t state = 1;
 
     motion_scene_init(&scene, WIDTH, HEIGHT);
-    assert_int_equal(plx_motion_create(WIDTH, HEIGHT, &scene.calibration, 0, &motion), 0);
+    assert_int_equal(motion_camera_create(WIDTH, HEIGHT, &scene.calibration, &camera), 0);
     for (int i = 0; i < FRAMES; i++) {
         if (i == JUMP)
             plx_pose_compose(&pose, &at_once.motion, &pose);
         if (i == JUMP && hint)
-            plx_motion_set_prior(motion, hint);
+            plx_motion_set_prior(motion_camera_motion(camera), hint);
         motion_scene_render(&scene, &pose, 0, &state, &left, &disparity);
-        assert_int_equal(plx_motion_update(motion, &left, &disparity, time_of(i), &ret_info[i]), 0);
+        assert_int_equal(motion_camera_see(camera, &left, &disparity, time_of(i), &ret_info[i]), 0);
         plx_pose_compose(&pose, &ahead.motion, &pose);
     }
-    plx_motion_destroy(motion);
+    motion_camera_destroy(camera);
     test_image_free(&left);
     test_image_free(&disparity);
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/motion/motion.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
+#include "tests/motion_camera.h"
 #include "tests/motion_scene.h"
 
 #define WIDTH 384
@@ -17,7 +17,7 @@
 static const struct plx_disparity_error none;
 static struct motion_scene scene;
 static struct plx_image left, disparity;
-static struct plx_motion *motion;
+static struct motion_camera *camera;
 static struct plx_motion_info info;
 static struct plx_pose pose, start;      /* now, and in the first frame */
 static struct plx_disparity_error error; /* of the disparities that the motion gets */
@@ -35,19 +35,19 @@ static int set_up(void **unused)
     scene.disparity_noise = 0.1;
     left = test_image_new(WIDTH, HEIGHT, PLX_U8, 7);
     disparity = test_image_new(WIDTH, HEIGHT, PLX_U16, 3);
-    return plx_motion_create(WIDTH, HEIGHT, &scene.calibration, 0, &motion);
+    return motion_camera_create(WIDTH, HEIGHT, &scene.calibration, &camera);
 }
 
 static int tear_down(void **unused)
 {
     (void)unused;
-    plx_motion_destroy(motion);
+    motion_camera_destroy(camera);
     test_image_free(&left);
     test_image_free(&disparity);
     return 0;
 }
 
-static struct plx_fit_camera camera(void)
+static struct plx_fit_camera lens(void)
 {
     const struct plx_calibration_info *c = &scene.calibration;
     return (struct plx_fit_camera){c->fx, c->fy, c->cx, c->cy, c->fx * c->baseline_m};
@@ -56,7 +56,7 @@ static struct plx_fit_camera camera(void)
 /* The next frame, STEP (m, rad) after the one before. */
 static void go(const double step[6])
 {
-    const struct plx_fit_camera fit_camera = camera();
+    const struct plx_fit_camera fit_camera = lens();
     struct plx_pose move = PLX_POSE_IDENTITY;
 
     plx_pose_move(&move, step);
@@ -73,7 +73,7 @@ static void go(const double step[6])
                 row[x] = (uint16_t)lround(PLX_DISPARITY_ONE * fmax(0, bent));
         }
     }
-    assert_int_equal(plx_motion_update(motion, &left, &disparity, now_ns, &info), 0);
+    assert_int_equal(motion_camera_see(camera, &left, &disparity, now_ns, &info), 0);
     now_ns += PERIOD_NS;
 }
 
@@ -82,7 +82,7 @@ static const double ahead[6] = {0, 0, 0.4, 0, 0.002, 0}, nowhere[6], turn[6] = {
 static void a_drive_makes_steps_and_rest_makes_none(void **unused)
 {
     (void)unused;
-    const struct plx_motion_steps *steps = plx_motion_steps(motion);
+    const struct plx_motion_steps *steps = plx_motion_steps(motion_camera_motion(camera));
     for (int i = 0; i < 8; i++)
         go(nowhere);
     for (int i = 0; i < 15; i++)
@@ -97,7 +97,7 @@ static void a_drive_makes_steps_and_rest_makes_none(void **unused)
         go(ahead);
     assert_true(steps->count == PLX_STEPS && steps->added > PLX_STEPS);
     const int added = steps->added;
-    plx_motion_forget_steps(motion);
+    plx_motion_forget_steps(motion_camera_motion(camera));
     assert_true(steps->count == 0 && steps->added == added);
 }
 
@@ -105,21 +105,21 @@ static void a_drive_makes_steps_and_rest_makes_none(void **unused)
 static void a_bent_frame_is_in_no_step(void **unused)
 {
     (void)unused;
-    const struct plx_motion_steps *steps = plx_motion_steps(motion);
+    const struct plx_motion_steps *steps = plx_motion_steps(motion_camera_motion(camera));
     do
         go(ahead);
     while (steps->added < 3);
     const struct plx_motion_steps before = *steps;
     const struct plx_pose newest = before.step[2].pose;
-    plx_motion_distrust_disparities(motion);
+    plx_motion_distrust_disparities(motion_camera_motion(camera));
     assert_true(steps->count == 2 && steps->added == 2);
     go(ahead);
     assert_int_equal(steps->added, 2); /* its key frame is the bent one */
     go(ahead);
     assert_int_equal(steps->added, 3);
     assert_memory_not_equal(&steps->step[2].pose, &newest, sizeof newest);
-    plx_motion_distrust_disparities(motion);
-    plx_motion_distrust_disparities(motion); /* once more is the same */
+    plx_motion_distrust_disparities(motion_camera_motion(camera));
+    plx_motion_distrust_disparities(motion_camera_motion(camera)); /* once more is the same */
     assert_int_equal(steps->added, 2);
 }
 
@@ -135,7 +135,7 @@ static double share_of_way(void)
 /* How long the way of 20 frames comes out, as a share of the true one. */
 static double way(const struct plx_disparity_error *used)
 {
-    plx_motion_set_disparity_error(motion, &none, used, &none);
+    plx_motion_set_disparity_error(motion_camera_motion(camera), &none, used, &none);
     for (int i = 0; i <= 20; i++)
         go(ahead);
     return share_of_way();
@@ -167,15 +167,15 @@ static void what_is_in_force_is_not_corrected_twice(void **unused)
     (void)unused;
     way(&none);
     plain = info;
-    const struct plx_motion_point uncorrected = plx_motion_steps(motion)->step[0].point[0];
+    const struct plx_motion_point uncorrected = plx_motion_steps(motion_camera_motion(camera))->step[0].point[0];
     tear_down(NULL);
     assert_int_equal(set_up(NULL), 0);
-    plx_motion_set_disparity_error(motion, &both, &both, &both);
+    plx_motion_set_disparity_error(motion_camera_motion(camera), &both, &both, &both);
     for (int i = 0; i <= 20; i++)
         go(ahead);
     assert_memory_equal(&info.pose, &plain.pose, sizeof info.pose);
     assert_memory_equal(&info.covariance, &plain.covariance, sizeof info.covariance);
-    const struct plx_motion_point *point = &plx_motion_steps(motion)->step[0].point[0];
+    const struct plx_motion_point *point = &plx_motion_steps(motion_camera_motion(camera))->step[0].point[0];
     for (int i = 0; i < 3; i++)
         assert_float_equal(point->was[i], uncorrected.was[i] - (i == 2 ? 0.5F : 0), 1e-4);
     assert_true(uncorrected.is[2] > 0);
@@ -188,11 +188,11 @@ static void a_correction_that_comes_into_force_bends_nothing(void **unused)
     static const struct plx_disparity_error full = {0.5, 0};
     (void)unused;
     error = full;
-    plx_motion_set_disparity_error(motion, &none, &full, &full);
+    plx_motion_set_disparity_error(motion_camera_motion(camera), &none, &full, &full);
     for (int i = 0; i < 10; i++)
         go(ahead);
     error = none;
-    plx_motion_set_disparity_error(motion, &full, &full, &full);
+    plx_motion_set_disparity_error(motion_camera_motion(camera), &full, &full, &full);
     for (int i = 0; i < 10; i++)
         go(ahead);
     const double share = share_of_way();
@@ -209,7 +209,7 @@ static void what_is_only_estimated_widens_the_covariance(void **unused)
     for (int with = 0; with < 2; with++) {
         tear_down(NULL);
         assert_int_equal(set_up(NULL), 0);
-        plx_motion_set_disparity_error(motion, &none, &none, with ? &suspected : &none);
+        plx_motion_set_disparity_error(motion_camera_motion(camera), &none, &none, with ? &suspected : &none);
         for (int i = 0; i < 4; i++)
             go(ahead);
         along[with] = info.covariance[6 * 2 + 2];

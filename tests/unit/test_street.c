@@ -3,10 +3,10 @@
 #include <math.h>
 
 #include "core/base/clock.h"
-#include "core/motion/motion.h"
 #include "drivers/synthetic/raycast.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
+#include "tests/motion_camera.h"
 #include "tests/scene_truth.h"
 
 #define WIDTH 640
@@ -106,19 +106,19 @@ static void ego_motion_along_the_street(void **state)
     const struct plx_scene scene = street();
     struct plx_image left = test_image_new(WIDTH, HEIGHT, PLX_U8, 0), disparity = test_image_new(WIDTH, HEIGHT, PLX_U16, 0);
     struct plx_pose start, last, now, truth;
-    struct plx_motion *motion;
+    struct motion_camera *camera;
     struct plx_motion_info info;
     double way_m = 0;
     int valid = 0;
 
-    assert_int_equal(plx_motion_create(WIDTH, HEIGHT, &scene.calibration, 0, &motion), 0);
+    assert_int_equal(motion_camera_create(WIDTH, HEIGHT, &scene.calibration, &camera), 0);
     plx_scene_camera(&scene, 0, &start);
     last = start;
     for (int i = 0; i < SECONDS * RATE; i++) {
         const double time_s = (double)i / RATE;
         assert_int_equal(plx_scene_render(&scene, time_s, (uint32_t)i, PLX_LEFT, 10000, 1, &left), 0);
         assert_int_equal(scene_truth(&scene, time_s, &disparity, NULL), 0);
-        assert_int_equal(plx_motion_update(motion, &left, &disparity, i * PLX_NS_PER_S / RATE, &info), 0);
+        assert_int_equal(motion_camera_see(camera, &left, &disparity, i * PLX_NS_PER_S / RATE, &info), 0);
         plx_scene_camera(&scene, time_s, &now);
         way_m += hypot(now.translation[0] - last.translation[0], now.translation[2] - last.translation[2]);
         last = now;
@@ -134,7 +134,7 @@ static void ego_motion_along_the_street(void **state)
                   SECONDS * RATE - 1, info.breaks, error_m, 100 * error_m / way_m, degrees / way_m);
     assert_true(way_m > 40 && valid == SECONDS * RATE - 1 && info.breaks == 0);
     assert_true(error_m <= 0.005 * way_m && degrees <= 0.005 * way_m);
-    plx_motion_destroy(motion);
+    motion_camera_destroy(camera);
     test_image_free(&left);
     test_image_free(&disparity);
 }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stages of ego-motion: pyramid, corners and flow, on texture that moves, on noise, black and white. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/motion/corners.h"
+#include "tests/motion_pictures.h"
+#include "tests/parity/parity.h"
+
+static const int sizes[][2] = {{1, 1},   {2, 7},   {7, 2},    {21, 22},  {22, 40},   {33, 31},   {65, 64},
+                               {130, 9}, {513, 2}, {513, 40}, {40, 513}, {131, 147}, {640, 480}, {1241, 377}};
+
+static uint64_t state;
+
+static void test_corners(struct parity *parity, int width, int height)
+{
+    for (int kind = 0; kind < MOTION_PICTURES; kind++) {
+        struct twin left = twin_new(parity->gpu, width, height, PLX_U8);
+        struct twin cells = twin_new(parity->gpu, plx_corner_cells(width), plx_corner_cells(height), PLX_U64);
+        char what[64];
+
+        motion_picture_draw(&left.want, (enum motion_picture)kind, 0, 0, &state);
+        twin_share(&left);
+        snprintf(what, sizeof what, "corners of picture %d", kind);
+        parity_done(parity, parity->cpu->ops->corners(parity->cpu, &left.want, &cells.want),
+                    parity->gpu->ops->corners(parity->gpu, &left.got, &cells.got), what);
+        parity_compare(parity, &cells, what);
+        twin_free(parity->gpu, &left);
+        twin_free(parity->gpu, &cells);
+    }
+}
+
+/* Points all over the picture and beyond, expected near or far from where they are. */
+static void draw_job(struct plx_flow_job *job, int width, int height)
+{
+    job->levels = 1 + random_below(&state, PLX_PYRAMID_LEVELS);
+    job->count = random_below(&state, PLX_MAX_CORNERS + 1);
+    for (uint32_t i = 0; i < job->count; i++)
+        for (int k = 0; k < 2; k++) {
+            const uint32_t size = (uint32_t)(k == 0 ? width : height);
+            job->point[i].from[k] =
+                (double)random_below(&state, size * 16) / 16 + (random_below(&state, 16) == 0 ? 1e9 - (double)size * 3e8 : 0);
+            job->point[i].to[k] = job->point[i].from[k] + (double)random_below(&state, 160) / 16 - 5;
+        }
+}
+
+/* An image of one row with memory for BYTES. */
+static struct twin new_bytes(struct parity *parity, size_t bytes)
+{
+    return twin_new(parity->gpu, 4096, (int)(bytes / 4096) + 1, PLX_U8);
+}
+
+/* Both pyramids in the memory of a twin of each; SIDE 0: the CPU's, 1: the GPU's. */
+static void lay_out(const struct twin memory[2], int side, int width, int height, struct plx_pyramid ret[2])
+{
+    for (int i = 0; i < 2; i++)
+        plx_pyramid_lay_out(side == 0 ? memory[i].want.data : memory[i].got.data, width, height, &ret[i]);
+}
+
+static void test_flow(struct parity *parity, int width, int height, enum motion_picture kind, uint32_t now)
+{
+    struct twin memory[2] = {new_bytes(parity, plx_pyramid_bytes(width, height)),
+                             new_bytes(parity, plx_pyramid_bytes(width, height))};
+    struct twin jobs = new_bytes(parity, sizeof(struct plx_flow_job)),
+                found = new_bytes(parity, PLX_MAX_CORNERS * sizeof(struct plx_flow_found));
+    struct plx_flow_job *job = jobs.want.data;
+    struct plx_pyramid cpu[2], gpu[2];
+    char what[64];
+
+    lay_out(memory, 0, width, height, cpu);
+    lay_out(memory, 1, width, height, gpu);
+    snprintf(what, sizeof what, "flow in picture %d, pyramid %u", (int)kind, now);
+    memset(job, 0, sizeof *job);
+    for (int i = 1; i >= 0; i--) { /* the key picture's, then the new one's */
+        struct twin left = twin_new(parity->gpu, width, height, PLX_U8);
+        motion_picture_draw(&left.want, kind, 2.3 * i, -1.4 * i, &state);
+        twin_share(&left);
+        job->now = i == 1 ? 1 - now : now;
+        twin_share(&jobs);
+        parity_done(parity, parity->cpu->ops->pyramid(parity->cpu, &left.want, job, cpu),
+                    parity->gpu->ops->pyramid(parity->gpu, &left.got, jobs.got.data, gpu), what);
+        parity_compare(parity, &memory[job->now], what);
+        twin_free(parity->gpu, &left);
+    }
+    draw_job(job, width, height);
+    twin_share(&jobs);
+    parity_done(parity, parity->cpu->ops->flow(parity->cpu, cpu, job, found.want.data),
+                parity->gpu->ops->flow(parity->gpu, gpu, jobs.got.data, found.got.data), what);
+    parity_compare(parity, &found, what);
+    for (int i = 0; i < 2; i++)
+        twin_free(parity->gpu, &memory[i]);
+    twin_free(parity->gpu, &jobs);
+    twin_free(parity->gpu, &found);
+}
+
+int main(void)
+{
+    const struct plx_limits limits = {1241, 513, 64, 0};
+    struct parity parity;
+
+    state = test_seed();
+    parity_open(&limits, &parity);
+    for (int i = 0; i < PARITY_COUNT(sizes); i++) {
+        test_corners(&parity, sizes[i][0], sizes[i][1]);
+        for (int kind = 0; kind < MOTION_PICTURES; kind++)
+            test_flow(&parity, sizes[i][0], sizes[i][1], (enum motion_picture)kind, (uint32_t)(kind % 2));
+    }
+    return parity_close(&parity);
+}

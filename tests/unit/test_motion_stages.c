@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stages pyramid, corners and flow of the CPU beside the plain scalar oracle: odd sizes, padded rows, black, white, noise,
+ * and smooth texture that moves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <parallax/error.h>
+
+#include "core/motion/corners.h"
+#include "cpu/cpu.h"
+#include "oracle/motion.h"
+#include "oracle/test_image.h"
+#include "tests/cmocka.h"
+#include "tests/motion_pictures.h"
+
+#define POINTS 24
+
+static const int sizes[][2] = {{1, 1},   {2, 7},   {7, 2},    {21, 22},  {22, 40},   {33, 31},
+                               {65, 64}, {130, 9}, {513, 40}, {40, 513}, {131, 147}, {320, 200}};
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+static struct plx_stages *open_stages(void)
+{
+    const struct plx_limits limits = {513, 513, 64, 2};
+    struct plx_stages *stages;
+    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
+    return stages;
+}
+
+static void corners_are_the_oracles(void **unused)
+{
+    (void)unused;
+    struct plx_stages *stages = open_stages();
+    uint64_t state = test_seed();
+    for (size_t i = 0; i < SIZES * MOTION_PICTURES; i++) {
+        const int width = sizes[i / MOTION_PICTURES][0], height = sizes[i / MOTION_PICTURES][1];
+        const int columns = plx_corner_cells(width), rows = plx_corner_cells(height);
+        struct plx_image left = test_image_new(width, height, PLX_U8, 5), want = test_image_new(columns, rows, PLX_U64, 2),
+                         got = test_image_new(columns, rows, PLX_U64, 2);
+        motion_picture_draw(&left, (enum motion_picture)(i % MOTION_PICTURES), 0, 0, &state);
+        oracle_corners(&left, &want);
+        assert_int_equal(stages->ops->corners(stages, &left, &got), 0);
+        assert_true(test_image_equal(&want, &got));
+        assert_true(test_image_padding_intact(&left) && test_image_padding_intact(&got));
+        test_image_free(&left);
+        test_image_free(&want);
+        test_image_free(&got);
+    }
+    stages->ops->destroy(stages);
+}
+
+/* Compares PYRAMID with the oracle's of PICTURE. */
+static void check_pyramid(const struct plx_pyramid *pyramid, const struct plx_image *picture)
+{
+    for (int n = 0; n < pyramid->levels; n++)
+        for (int y = 0; y < pyramid->level[n].height; y++)
+            for (int x = 0; x < pyramid->level[n].width; x++)
+                assert_int_equal(((const uint8_t *)plx_row(&pyramid->level[n], y))[x], oracle_pyramid(picture, n, x, y));
+}
+
+/* Points all over the picture and beyond, expected near or far from where they are. */
+static void draw_job(struct plx_flow_job *job, int width, int height, uint64_t *state)
+{
+    job->levels = 1 + random_below(state, 4); /* the oracle needs long for five */
+    job->count = POINTS;
+    for (int i = 0; i < POINTS; i++)
+        for (int k = 0; k < 2; k++) {
+            const int size = k == 0 ? width : height;
+            job->point[i].from[k] =
+                (double)random_below(state, (uint32_t)size * 16) / 16 + (random_below(state, 8) == 0 ? -9 : 0);
+            job->point[i].to[k] = job->point[i].from[k] + (double)random_below(state, 160) / 16 - 5;
+        }
+    job->point[0].to[0] = 1e300;
+    job->point[1].from[1] = -1e300;
+}
+
+static void flow_is_the_oracles(void **unused)
+{
+    (void)unused;
+    struct plx_stages *stages = open_stages();
+    struct plx_flow_job *job = calloc(1, sizeof *job);
+    struct plx_flow_found found[POINTS];
+    uint64_t state = test_seed();
+    int known = 0;
+    assert_non_null(job);
+    for (size_t i = 0; i < SIZES * MOTION_PICTURES; i++) {
+        const int width = sizes[i / MOTION_PICTURES][0], height = sizes[i / MOTION_PICTURES][1];
+        struct plx_image picture[2];
+        struct plx_pyramid pyramids[2];
+        for (int k = 0; k < 2; k++)
+            plx_pyramid_lay_out(calloc(1, plx_pyramid_bytes(width, height)), width, height, &pyramids[k]);
+        for (int k = 0; k < 2; k++) {
+            picture[k] = test_image_new(width, height, PLX_U8, 3);
+            motion_picture_draw(&picture[k], (enum motion_picture)(i % MOTION_PICTURES), 2.3 * k, -1.4 * k, &state);
+            job->now = (uint32_t)k;
+            assert_int_equal(stages->ops->pyramid(stages, &picture[k], job, pyramids), 0);
+        }
+        check_pyramid(&pyramids[0], &picture[0]);
+        check_pyramid(&pyramids[1], &picture[1]);
+        draw_job(job, width, height, &state);
+        assert_int_equal(stages->ops->flow(stages, pyramids, job, found), 0);
+        for (int p = 0; p < POINTS; p++) {
+            double to[2] = {job->point[p].to[0], job->point[p].to[1]};
+            assert_int_equal(found[p].is_found,
+                             oracle_flow(&picture[0], &picture[1], (int)job->levels, job->point[p].from, to));
+            assert_true(found[p].at[0] == to[0] && found[p].at[1] == to[1]);
+            known += found[p].is_found != 0;
+        }
+        for (int k = 0; k < 2; k++) {
+            free(pyramids[k].level[0].data);
+            test_image_free(&picture[k]);
+        }
+    }
+    assert_true(known > 20); /* else nothing was compared */
+    free(job);
+    stages->ops->destroy(stages);
+}
+
+static void wrong_arguments(void **unused)
+{
+    (void)unused;
+    struct plx_stages *stages = open_stages();
+    struct plx_image left = test_image_new(64, 40, PLX_U8, 0), deep = test_image_new(64, 40, PLX_U16, 0),
+                     cells = test_image_new(5, 3, PLX_U64, 0), large = test_image_new(514, 40, PLX_U8, 0),
+                     its_cells = test_image_new(plx_corner_cells(514), 3, PLX_U64, 0);
+    struct plx_flow_job *job = calloc(1, sizeof *job);
+    struct plx_pyramid pyramids[2];
+    uint8_t memory[2][64 * 40 * 2];
+
+    assert_non_null(job);
+    plx_pyramid_lay_out(memory[0], 64, 40, &pyramids[0]);
+    plx_pyramid_lay_out(memory[1], 64, 39, &pyramids[1]);
+    assert_int_equal(stages->ops->corners(stages, &left, &cells), 0);
+    assert_int_equal(stages->ops->corners(stages, &deep, &cells), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->corners(stages, &left, &its_cells), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->corners(stages, &large, &its_cells), PLX_ERR_RANGE);
+    assert_int_equal(stages->ops->pyramid(stages, &left, job, pyramids), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->flow(stages, pyramids, job, NULL), PLX_ERR_ARG);
+    free(job);
+    test_image_free(&left);
+    test_image_free(&deep);
+    test_image_free(&cells);
+    test_image_free(&large);
+    test_image_free(&its_cells);
+    stages->ops->destroy(stages);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(corners_are_the_oracles),
+        cmocka_unit_test(flow_is_the_oracles),
+        cmocka_unit_test(wrong_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

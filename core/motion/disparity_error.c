@@ -89,7 +89,7 @@ static void add_point(const struct plx_fit_camera *camera, const struct plx_moti
 {
     struct plx_fit_point point;
     struct plx_residual residual;
-    double x2[2], jacobian[3 * SIZE], gradient[SIZE];
+    double x2[2], jacobian[3 * SIZE], weighted[3 * SIZE], gradient[SIZE];
 
     if (!correct(camera, step_point, error, x2, &point) || !plx_residual_at(camera, &point, pose, &residual) ||
         residual.error >= gate)
@@ -99,7 +99,9 @@ static void add_point(const struct plx_fit_camera *camera, const struct plx_moti
         jacobian[SIZE * k + 6] = residual.across[k] - (k == 2 ? 1 : 0);
         jacobian[SIZE * k + 7] = x2[0] * residual.across[k] - (k == 2 ? x2[1] : 0);
     }
-    plx_residual_add(&point, &residual, jacobian, SIZE, 1 / (1 + residual.error / PLX_RESIDUAL_CAUCHY), a, gradient);
+    plx_residual_weigh(&point, &residual, jacobian, SIZE, 1 / (1 + residual.error / PLX_RESIDUAL_CAUCHY), weighted);
+    plx_residual_add(jacobian, weighted, SIZE, a);
+    plx_residual_gradient(weighted, residual.r, SIZE, gradient);
     for (int i = 0; i < SIZE; i++)
         b[i] += gradient[i];
 }

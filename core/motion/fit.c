@@ -23,21 +23,31 @@
 struct normal {
     double a[36]; /* lower triangle */
     double b[6];
-    double spread[36]; /* sum of b b' of the points, each with its weight; lower triangle */
 };
+
+/* A point's derivatives, alone and weighted. */
+struct derivatives {
+    double jacobian[3 * 6], weighted[3 * 6];
+};
+
+static inline void derive(const struct plx_fit_camera *camera, const struct plx_fit_point *point,
+                          const struct plx_residual *residual, double weight, struct derivatives *ret)
+{
+    plx_residual_jacobian(camera, residual->moved, 6, ret->jacobian);
+    plx_residual_weigh(point, residual, ret->jacobian, 6, weight, ret->weighted);
+}
 
 /* Adds POINT with its RESIDUAL and WEIGHT to the normal equations. */
 static void add_point(const struct plx_fit_camera *camera, const struct plx_fit_point *point,
                       const struct plx_residual *residual, double weight, struct normal *normal)
 {
-    double j[3 * 6], b[6];
-    plx_residual_jacobian(camera, residual->moved, 6, j);
-    plx_residual_add(point, residual, j, 6, weight, normal->a, b);
-    for (int i = 0; i < 6; i++) {
+    struct derivatives d;
+    double b[6];
+    derive(camera, point, residual, weight, &d);
+    plx_residual_add(d.jacobian, d.weighted, 6, normal->a);
+    plx_residual_gradient(d.weighted, residual->r, 6, b);
+    for (int i = 0; i < 6; i++)
         normal->b[i] += b[i];
-        for (int l = 0; l <= i; l++)
-            normal->spread[6 * i + l] += b[i] * b[l];
-    }
 }
 
 /* One Gauss-Newton step on the three points of SAMPLE. False if they do not determine it, or if one is behind the camera. */
@@ -112,6 +122,11 @@ static void search(const struct plx_fit_camera *camera, const struct plx_fit_poi
     }
 }
 
+static double weight_of(const struct plx_residual *residual)
+{
+    return 1 / (1 + residual->error / PLX_RESIDUAL_CAUCHY);
+}
+
 static void add_all(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
                     const struct plx_pose *pose, struct normal *ret_normal)
 {
@@ -119,25 +134,22 @@ static void add_all(const struct plx_fit_camera *camera, const struct plx_fit_po
     for (int i = 0; i < count; i++) {
         struct plx_residual residual;
         if (plx_residual_at(camera, &point[i], pose, &residual) && residual.error < FINAL_GATE)
-            add_point(camera, &point[i], &residual, 1 / (1 + residual.error / PLX_RESIDUAL_CAUCHY), ret_normal);
+            add_point(camera, &point[i], &residual, weight_of(&residual), ret_normal);
     }
 }
 
-/* Covariance of the estimate from the residuals (Huber's sandwich, 1967): H^-1 SPREAD H^-1 with the
- * derivative H of the weighted errors, where a weight 1 / (1 + e / 4) takes half of SPREAD from A. */
-static bool spread_covariance(const struct normal *normal, double ret_covariance[36])
+/* Covariance of the estimate from the residuals (Huber's sandwich, 1967): H^-1 SPREAD H^-1 with the derivative H of the
+ * weighted errors, where a weight 1 / (1 + e / 4) takes half of SPREAD from A. SPREAD: sum of the points' gradients times
+ * themselves. */
+static bool spread_covariance(const double a[36], const double spread[36], double ret_covariance[36])
 {
     double h[36], lower[36], half[36];
     for (int i = 0; i < 36; i++)
-        h[i] = normal->a[i] - 2.0 / PLX_RESIDUAL_CAUCHY * normal->spread[i];
+        h[i] = a[i] - 2.0 / PLX_RESIDUAL_CAUCHY * spread[i];
     if (!plx_cholesky_decompose(h, 6, PLX_CHOLESKY_ROUNDING, lower))
         return false;
-    for (int i = 0; i < 6; i++) { /* rows of SPREAD H^-1 */
-        double row[6];
-        for (int l = 0; l < 6; l++)
-            row[l] = normal->spread[l <= i ? 6 * i + l : 6 * l + i];
-        plx_cholesky_solve(lower, 6, row, &half[6 * i]);
-    }
+    for (int i = 0; i < 6; i++) /* rows of SPREAD H^-1 */
+        plx_cholesky_solve(lower, 6, &spread[6 * i], &half[6 * i]);
     for (int l = 0; l < 6; l++) {
         double column[6];
         for (int i = 0; i < 6; i++)
@@ -176,31 +188,52 @@ static void shared_errors(const struct plx_fit_camera *camera, const struct plx_
     memcpy(ret, errors, sizeof errors);
 }
 
-/* How much the pose at the minimum moves if all points share an error: one more step, on what that error makes of the
- * residuals. And how well the points would show an offset of disparities, less what the pose takes up. LOWER: of the normal
- * equations. */
-static void find_shared(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
-                        const double lower[36], struct plx_fit *fit)
+/* What the points say of the pose at the minimum, all together. */
+struct minimum {
+    double spread[36];                  /* as in spread_covariance */
+    double gradient[PLX_FIT_SHARED][6]; /* of each shared error */
+    double offset_weight;               /* how well they would show an offset of disparities if the pose were known */
+};
+
+static void add_to_minimum(const struct plx_fit_camera *camera, const struct plx_fit_point *point,
+                           const struct plx_residual *residual, struct minimum *minimum)
 {
-    struct normal normal[PLX_FIT_SHARED] = {{.b = {0}}};
+    const double weight = weight_of(residual);
+    double error[PLX_FIT_SHARED][3], b[6];
+    struct derivatives d;
+
+    derive(camera, point, residual, weight, &d);
+    plx_residual_gradient(d.weighted, residual->r, 6, b);
+    for (int i = 0; i < 36; i++)
+        minimum->spread[i] += b[i / 6] * b[i % 6];
+    shared_errors(camera, point, residual, error);
+    minimum->offset_weight += weight * square(point, residual, error[PLX_FIT_DISPARITY]);
+    for (int kind = 0; kind < PLX_FIT_SHARED; kind++) {
+        plx_residual_gradient(d.weighted, error[kind], 6, b);
+        for (int i = 0; i < 6; i++)
+            minimum->gradient[kind][i] += b[i];
+    }
+}
+
+/* The covariance of the pose; how much the pose moves if all points share an error, one more step, on what that error makes of
+ * the residuals; and how well the points would show an offset of disparities, less what the pose takes up. NORMAL and LOWER,
+ * its decomposition: of the last step. */
+static bool find_errors(const struct plx_fit_camera *camera, const struct plx_fit_point *point, int count,
+                        const struct normal *normal, const double lower[36], struct plx_fit *fit)
+{
+    struct minimum minimum = {.offset_weight = 0};
 
     for (int i = 0; i < count; i++) {
         struct plx_residual residual;
-        double error[PLX_FIT_SHARED][3];
-        if (!plx_residual_at(camera, &point[i], &fit->pose, &residual) || residual.error >= FINAL_GATE)
-            continue;
-        const double weight = 1 / (1 + residual.error / PLX_RESIDUAL_CAUCHY);
-        shared_errors(camera, &point[i], &residual, error);
-        fit->offset_weight += weight * square(&point[i], &residual, error[PLX_FIT_DISPARITY]);
-        for (int kind = 0; kind < PLX_FIT_SHARED; kind++) {
-            memcpy(residual.r, error[kind], sizeof residual.r);
-            add_point(camera, &point[i], &residual, weight, &normal[kind]);
-        }
+        if (plx_residual_at(camera, &point[i], &fit->pose, &residual) && residual.error < FINAL_GATE)
+            add_to_minimum(camera, &point[i], &residual, &minimum);
     }
     for (int kind = 0; kind < PLX_FIT_SHARED; kind++)
-        plx_cholesky_solve(lower, 6, normal[kind].b, fit->shared[kind]);
+        plx_cholesky_solve(lower, 6, minimum.gradient[kind], fit->shared[kind]);
+    fit->offset_weight = minimum.offset_weight;
     for (int i = 0; i < 6; i++)
-        fit->offset_weight -= normal[PLX_FIT_DISPARITY].b[i] * fit->shared[PLX_FIT_DISPARITY][i];
+        fit->offset_weight -= minimum.gradient[PLX_FIT_DISPARITY][i] * fit->shared[PLX_FIT_DISPARITY][i];
+    return spread_covariance(normal->a, minimum.spread, fit->covariance);
 }
 
 /* Gauss-Newton on all points. False if they do not determine the motion. */
@@ -220,8 +253,7 @@ static bool refine(const struct plx_fit_camera *camera, const struct plx_fit_poi
         if (squared < CONVERGED)
             break;
     }
-    find_shared(camera, point, count, lower, fit);
-    return spread_covariance(&normal, fit->covariance);
+    return find_errors(camera, point, count, &normal, lower, fit);
 }
 
 bool plx_fit_motion(const struct plx_fit_camera *camera, struct plx_fit_point *point, int count, const struct plx_pose *prior,

@@ -49,29 +49,3 @@ void plx_residual_jacobian(const struct plx_fit_camera *camera, const double p[3
     for (int k = 0; k < 3; k++)
         memcpy(&ret[size * k], rows[k], sizeof rows[k]);
 }
-
-void plx_residual_add(const struct plx_fit_point *point, const struct plx_residual *residual, const double *jacobian, int size,
-                      double weight, double *a, double *ret_gradient)
-{
-    double along[PLX_RESIDUAL_MAX_SIZE] = {0}, rg = 0;
-
-    for (int i = 0; i < size; i++)
-        ret_gradient[i] = 0;
-    for (int k = 0; k < plx_residual_parts(point); k++) {
-        const double w = 1 / plx_residual_variance[k], wg = w * residual->across[k];
-        rg += wg * residual->r[k];
-        for (int i = 0; i < size; i++) {
-            const double wj = w * jacobian[size * k + i];
-            along[i] += wg * jacobian[size * k + i];
-            ret_gradient[i] += wj * residual->r[k];
-            for (int l = 0; l <= i; l++)
-                a[size * i + l] += weight * wj * jacobian[size * k + l];
-        }
-    }
-    for (int i = 0; i < size; i++) {
-        const double s = weight * residual->shrink * along[i];
-        ret_gradient[i] = weight * (ret_gradient[i] - residual->shrink * along[i] * rg);
-        for (int l = 0; l <= i; l++)
-            a[size * i + l] -= s * along[l];
-    }
-}

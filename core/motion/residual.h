@@ -7,8 +7,7 @@
 #include "core/motion/fit_point.h"
 #include "core/motion/pose.h"
 
-#define PLX_RESIDUAL_CAUCHY 4   /* a squared error of this many variances counts half */
-#define PLX_RESIDUAL_MAX_SIZE 8 /* unknowns of normal equations */
+#define PLX_RESIDUAL_CAUCHY 4 /* a squared error of this many variances counts half */
 
 struct plx_residual {
     double r[3];      /* measured minus predicted: u, v, disparity, pixels */
@@ -34,9 +33,37 @@ bool plx_residual_at(const struct plx_fit_camera *camera, const struct plx_fit_p
  * row are set. */
 void plx_residual_jacobian(const struct plx_fit_camera *camera, const double p[3], int size, double *ret);
 
-/* Adds POINT's part to the normal equations in SIZE unknowns: A [SIZE][SIZE], lower triangle; its gradient is *ret_gradient,
- * [SIZE]. JACOBIAN [3][SIZE]. */
-void plx_residual_add(const struct plx_fit_point *point, const struct plx_residual *residual, const double *jacobian, int size,
-                      double weight, double *a, double *ret_gradient);
+/* M JACOBIAN of POINT, M the inverse covariance of its RESIDUAL times WEIGHT. Both [3][SIZE]. */
+static inline void plx_residual_weigh(const struct plx_fit_point *point, const struct plx_residual *residual,
+                                      const double *jacobian, int size, double weight, double *ret)
+{
+    double w[3], along[3];
+    for (int k = 0; k < 3; k++) {
+        w[k] = k < plx_residual_parts(point) ? 1 / plx_residual_variance[k] : 0;
+        along[k] = w[k] * residual->across[k];
+    }
+    for (int i = 0; i < size; i++) {
+        const double *j = &jacobian[i];
+        const double shrunk = residual->shrink * (along[0] * j[0] + along[1] * j[size] + along[2] * j[2 * size]);
+        for (int k = 0; k < 3; k++)
+            ret[size * k + i] = weight * (w[k] * j[size * k] - along[k] * shrunk);
+    }
+}
+
+/* Adds JACOBIAN' WEIGHTED, plx_residual_weigh's, to A [SIZE][SIZE], of which the lower triangle counts. */
+static inline void plx_residual_add(const double *jacobian, const double *weighted, int size, double *a)
+{
+    for (int i = 0; i < size; i++)
+        for (int l = 0; l < size; l++)
+            a[size * i + l] += jacobian[i] * weighted[l] + jacobian[size + i] * weighted[size + l] +
+                               jacobian[2 * size + i] * weighted[2 * size + l];
+}
+
+/* WEIGHTED' ERROR, the gradient that an error of u, v and disparity has; RET [SIZE]. */
+static inline void plx_residual_gradient(const double *weighted, const double error[3], int size, double *ret)
+{
+    for (int i = 0; i < size; i++)
+        ret[i] = weighted[i] * error[0] + weighted[size + i] * error[1] + weighted[2 * size + i] * error[2];
+}
 
 #endif

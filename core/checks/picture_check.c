@@ -68,7 +68,7 @@ uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const s
 
 #define NEAR_STEP 2
 #define FAR_STEP 8
-#define SHARP_ROWS 16 /* of these one is read */
+#define SHARP_ROWS 16 /* one of so many rows is read */
 #define MIN_STEP 2    /* grey levels, mean over FAR_STEP: less is noise */
 
 /* Sums of the absolute steps along some rows. */

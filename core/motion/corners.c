@@ -10,9 +10,9 @@
 #include <parallax/frame.h>
 
 #define CELL 8      /* pixels of half size */
-#define BLOCKS_X 10 /* of the grid that corners are spread over */
+#define BLOCKS_X 10 /* columns of the grid that corners are spread over */
 #define BLOCKS_Y 6
-#define WINDOW 5         /* of the structure tensor */
+#define WINDOW 5         /* window of the structure tensor */
 #define MARGIN 5         /* half size: the window of the tracker (flow.h) stays inside at full size */
 #define MIN_STRENGTH 400 /* smaller eigenvalue, sums of squares of grey levels per 2 px */
 #define MIN_DISTANCE 4   /* pixels of half size, column or row, between two corners */

@@ -14,7 +14,7 @@
 #define MAX_SCORED 256  /* points that score a hypothesis */
 #define MAX_MISSED 1e-3 /* the search ends when the chance that every sample had an outlier is smaller */
 #define FINAL_STEPS 10
-#define INFLATION 1.3   /* of the covariance: neighbouring corners share errors, which the estimate does not know */
+#define INFLATION 1.3   /* factor on the covariance: neighbouring corners share errors, which the estimate does not know */
 #define CONVERGED 1e-14 /* squared step: 0.1 um, 1e-7 rad */
 #define MIN_INLIERS 12
 #define MIN_INLIER_PERCENT 30

@@ -9,9 +9,9 @@
 #define WINDOW PLX_FLOW_WINDOW
 #define PIXELS (WINDOW * WINDOW)
 #define PATCH (WINDOW + 2) /* with a border for the gradients */
-#define STRIDE 16          /* of rows in memory: whole vectors; values beyond the window have no weight */
+#define STRIDE 16          /* samples from row to row in memory: whole vectors; values beyond the window have no weight */
 #define ONE 128            /* bilinear factors: 7 bits */
-#define VALUE_BITS 5       /* of the fraction of a sample */
+#define VALUE_BITS 5       /* bits for the fraction of a sample */
 #define MAX_STEPS 8
 #define STOP_PX 0.01        /* a smaller step is the last */
 #define STOP_COARSE_PX 0.04 /* likewise at coarse levels, which the next level refines */

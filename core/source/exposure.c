@@ -24,7 +24,7 @@
 #define DARKEST_MEAN 0.5         /* levels; a darker mean says nothing */
 #define BLOWN_STOPS 6.0          /* assumed excess of an all-white picture */
 #define HIGHLIGHT_STRENGTH 0.25  /* stops per doubling of the blown out share above its limit */
-#define SMALLEST_LIMIT 1e-4      /* of that share */
+#define SMALLEST_LIMIT 1e-4      /* smallest limit for that share */
 #define AT_ONCE_STOPS 0.5        /* larger errors are not damped, which would only prolong a bad picture */
 #define HISTORY 16               /* frames; longer than any actuation delay */
 #define FIRST_EXPOSURE_US 10000u /* if the setting in force is unknown */

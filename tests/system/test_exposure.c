@@ -54,7 +54,7 @@ struct loop {
     struct plx_exposure *exposure;
     struct plx_control_range range;
     struct plx_capture_info capture[PLX_EYES];
-    double mean, blown; /* of both eyes, 0..1 */
+    double mean, blown; /* both eyes, 0..1 */
 };
 
 static struct loop loop_begin(const struct plx_exposure_params *params, double light, int exposure_delay, int gain_delay)

@@ -46,7 +46,7 @@ static void begin(const char *left, const char *right)
     }
 }
 
-static int64_t log_ns;     /* of the next messages */
+static int64_t log_ns;     /* time of the next messages */
 static bool is_compressed; /* each by itself, as rosbag2 does by compression_mode: message */
 
 static void put(int channel, const struct plx_cdr_type *type, const void *content)
@@ -395,7 +395,7 @@ static void a_calibration_that_is_none_is_said_when_asked_for(void **state)
 {
     (void)state;
     static const struct {
-        void (*damage)(struct ros_camera_info *info); /* of the right camera */
+        void (*damage)(struct ros_camera_info *info); /* for the right camera */
         int of_rectified, of_raw;                     /* results */
         const char *said;
     } cases[] = {

@@ -99,7 +99,7 @@ static void a_mismatch_is_one_of_all_quartiles(void **state)
     (void)state;
     static const int darker[4] = {40, 60, 80, 110}, brighter[4] = {60, 90, 120, 200};
     static const struct {
-        int share[4]; /* of the darker picture */
+        int share[4]; /* shares in the darker picture */
         bool told;
     } cases[] = {
         {{25, 25, 25, 25}, true},  /* quartiles of 40, 60, 80 */

@@ -138,7 +138,7 @@ static void only_the_pictures_and_histograms_have_planes(void **state)
     }
 }
 
-/* Of grey pairs, COUNT frames; returns the health of the last. */
+/* Runs COUNT grey frames; returns the health of the last. */
 static uint32_t health_of(const uint8_t *left, const uint8_t *right, int side, bool changing, int count)
 {
     const size_t bytes = (size_t)side * (size_t)side;

@@ -31,7 +31,7 @@ static void light(int feed, int brightest)
 }
 
 struct seen {
-    double mean; /* of both eyes, 0..1 */
+    double mean; /* both eyes, 0..1 */
     struct plx_capture_info capture[PLX_EYES];
 };
 

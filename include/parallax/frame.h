@@ -19,7 +19,9 @@ extern "C" {
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_HISTOGRAM_TILES 8 /* histogram zones per axis */
-#define PLX_DISPARITY_ONE 16  /* disparity is unsigned 12.4 fixed point: 16 units are one pixel */
+/* Rows of one eye in the histogram plane: the whole image, then its tiles. */
+#define PLX_HISTOGRAM_EYE_ROWS (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
+#define PLX_DISPARITY_ONE 16 /* disparity is unsigned 12.4 fixed point: 16 units are one pixel */
 #define PLX_DISPARITY_INVALID 0xFFFFu
 #define PLX_COLUMN_WIDTH 4           /* pixels of a column of the scan and of stixels; the last one may be narrower */
 #define PLX_COLUMN_STIXELS 8         /* largest number of a column */

@@ -18,7 +18,7 @@
 
 #define WIDTH 80
 #define HEIGHT 60
-#define ROWS (PLX_EYES * (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES))
+#define ROWS (PLX_EYES * PLX_HISTOGRAM_EYE_ROWS)
 #define SOON (plx_now_ns() + 20 * PLX_NS_PER_S)
 #define FRAMES 10          /* to reach the target in */
 #define FURTHER_FRAMES 100 /* to stay there */

@@ -39,7 +39,7 @@ static struct seen look(void)
 {
     struct plx_view view = service_next(&service, 0);
     const uint32_t *bins = view.plane[PLX_PLANE_HISTOGRAM];
-    const size_t right = (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES) * PLX_HISTOGRAM_BINS;
+    const size_t right = PLX_HISTOGRAM_EYE_ROWS * PLX_HISTOGRAM_BINS;
     struct seen seen = {.capture = {view.frame->capture[PLX_LEFT], view.frame->capture[PLX_RIGHT]}};
 
     for (int level = 0; level < PLX_HISTOGRAM_BINS; level++)

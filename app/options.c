@@ -188,7 +188,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
             fail(line, "an argument is missing: %s %.*s", line->program, (int)strcspn(line->words, "\n"), line->words);
         return 0;
     case ARGP_KEY_ERROR:
-        reject(line, state->argv[state->next - (state->argv[state->next - 1][0] == '-')]); /* of -xyz argp is still at x */
+        reject(line, state->argv[state->next - (state->argv[state->next - 1][0] == '-')]); /* in -xyz argp is still at x */
     default:
         if (key < FIRST_OPTION || key >= FIRST_OPTION + option_count(line))
             return ARGP_ERR_UNKNOWN;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define PLX_OPTION_REPEATS 256
-#define PLX_DEFAULT_CONFIG "/etc/parallax/parallax.yaml" /* of --config */
+#define PLX_DEFAULT_CONFIG "/etc/parallax/parallax.yaml" /* default for --config */
 
 enum plx_option_kind {
     PLX_OPTION_FLAG,    /* bool */

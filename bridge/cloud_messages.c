@@ -9,7 +9,7 @@
 #include "bridge/frame_parts.h"
 #include "core/geometry/stereo.h"
 
-#define STRIDE 2 /* of all points */
+#define STRIDE 2 /* every second point, in both directions */
 
 struct cloud {
     const struct plx_frame *frame;

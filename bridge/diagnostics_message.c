@@ -87,18 +87,31 @@ static const char *drift_sentence(struct plx_diagnostics *d)
 }
 
 /* Rows and offset are measured independently of each other. */
+struct drift_number {
+    const char *key;
+    bool is_known;
+    int digits;
+    double value;
+};
+
+static void write_drift_values(struct plx_diagnostics *d, const struct drift_number number[PLX_DRIFT_VALUES])
+{
+    for (int i = 0; i < PLX_DRIFT_VALUES; i++) {
+        if (number[i].is_known)
+            snprintf(d->drift_text[i], sizeof d->drift_text[i], "%.*f", number[i].digits, number[i].value);
+        else
+            snprintf(d->drift_text[i], sizeof d->drift_text[i], "unknown");
+        d->drift_value[i] = (struct ros_key_value){number[i].key, d->drift_text[i]};
+    }
+}
+
 static void fill_drift_values(struct plx_diagnostics *d)
 {
     const struct plx_drift_info *drift = &d->drift;
     const struct plx_calibration_info *c = &d->calibration;
     const bool rows = drift->matches > 0, offset = drift->offset_deviation > 0;
     const double degrees = PLX_DEGREES_PER_RAD, px = (double)drift->offset, side = (double)drift->side;
-    const struct {
-        const char *key;
-        bool is_known;
-        int digits;
-        double value;
-    } number[PLX_DRIFT_VALUES] = {
+    const struct drift_number number[PLX_DRIFT_VALUES] = {
         {"matches", true, 0, drift->matches},
         {"rows_px", rows, 3, (double)drift->rows},
         {"rows_left_px", rows, 3, (double)drift->rows_left},
@@ -126,13 +139,7 @@ static void fill_drift_values(struct plx_diagnostics *d)
         {"side_distance_error_5m_percent", offset, 2, plx_offset_percent(c, side, 5)},
         {"side_distance_error_10m_percent", offset, 2, plx_offset_percent(c, side, 10)},
     };
-    for (int i = 0; i < PLX_DRIFT_VALUES; i++) {
-        if (number[i].is_known)
-            snprintf(d->drift_text[i], sizeof d->drift_text[i], "%.*f", number[i].digits, number[i].value);
-        else
-            snprintf(d->drift_text[i], sizeof d->drift_text[i], "unknown");
-        d->drift_value[i] = (struct ros_key_value){number[i].key, d->drift_text[i]};
-    }
+    write_drift_values(d, number);
 }
 
 static struct ros_diagnostic_status drift_status(struct plx_diagnostics *d)

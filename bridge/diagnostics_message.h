@@ -19,13 +19,13 @@ enum plx_diagnostic_level { PLX_DIAGNOSTIC_OK, PLX_DIAGNOSTIC_WARN, PLX_DIAGNOST
 struct plx_diagnostics {
     uint32_t state, health, restarts; /* enum plx_state, enum plx_health; engines that were replaced */
     double frames_per_s;
-    double age_ms;   /* of the newest frame when it came, NAN: unknown */
+    double age_ms;   /* age of the newest frame when it came, NAN: unknown */
     uint32_t source; /* enum plx_source_type of the newest frame, */
     uint32_t blind;  /* and enum plx_blind bits; both without meaning if there was none: */
     bool any;
     uint64_t dropped; /* messages for slow readers */
     char reason[256];
-    struct plx_drift_info drift; /* of the newest frame; all zeros: nothing is measured */
+    struct plx_drift_info drift; /* drift in the newest frame; all zeros: nothing is measured */
     struct plx_calibration_info calibration;
 
     struct ros_diagnostic_status status[2];

@@ -33,7 +33,7 @@ extern const struct plx_frame_names plx_frame_names;
 
 struct plx_frame_messages {
     const struct plx_frame *frame;
-    int64_t realtime_ns; /* of the stamp */
+    int64_t realtime_ns; /* the stamp's time */
     const struct plx_frame_names *names;
     void *scratch; /* plx_frame_messages_scratch bytes, aligned to 8; one message at a time uses it */
     /* For detections and markers that people watch: confirmed obstacles, and lost ones for one frame more; of the frame before

@@ -8,8 +8,8 @@
 #include "bridge/frame_messages.h"
 #include "bridge/frame_parts.h"
 
-#define ID_BYTES 12   /* of a track's number as text */
-#define TEXT_BYTES 32 /* of a marker's text */
+#define ID_BYTES 12   /* a track's number as text */
+#define TEXT_BYTES 32 /* a marker's text */
 #define LIFETIME_NS 500000000
 #define TEXT_HEIGHT_M 0.2
 #define CUBE 1

@@ -16,7 +16,7 @@
 #define REACH_M 2.0      /* what is higher above the ground is no way to bump into it, as for plx_stixel.near_disparity */
 #define NEAREST 3        /* the row whose distance counts, of those of a stixel: two may be wrong */
 #define STEP_PX 1.0      /* a row that is nearer than the stixel's nearest part by more is another thing */
-#define VIEW_MARGIN 1.25 /* of the tangent of the view: a tilted camera sees more azimuths at the picture's corners */
+#define VIEW_MARGIN 1.25 /* times the tangent of the view: a tilted camera sees more azimuths at the picture's corners */
 
 struct columns {
     const struct plx_frame *frame;
@@ -70,8 +70,8 @@ struct nearest {
     double distance, down;
 };
 
-/* Of STIXEL, in COLUMN, whose middle has the direction X. Depth changes along a standing thing if the camera looks down, so
- * each row counts with its own disparity. */
+/* The nearest point of STIXEL, in COLUMN, whose middle has the direction X. Depth changes along a standing thing if the camera
+ * looks down, so each row counts with its own disparity. */
 static struct nearest nearest_of(const struct columns *columns, uint32_t column, double x, const struct plx_stixel *stixel)
 {
     const struct plx_frame *frame = columns->frame;
@@ -139,7 +139,7 @@ static void put_things(const struct columns *columns, uint32_t column, struct be
 {
     const struct plx_calibration_info *c = &columns->frame->calibration;
     const struct plx_scan *scan = &columns->scan[column];
-    const double depth = plx_depth_scale_m(c); /* of disparity 1 */
+    const double depth = plx_depth_scale_m(c); /* depth at disparity 1 */
     const double x = (PLX_COLUMN_WIDTH * column - 0.5 - c->cx) / c->fx, width = PLX_COLUMN_WIDTH / c->fx;
     float range = free_range(scan, depth);
     double down = horizon_at(columns, x);

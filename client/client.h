@@ -19,7 +19,7 @@ struct plx_client {
     int64_t hello_until;       /* deadline of the answer to HELLO */
     int64_t retry_at;          /* while detached: the next attempt */
     int64_t handed_over_until; /* until then the service has not gone, but replaces its memory; 0: it does not */
-    uint64_t epoch;            /* of the memory last attached to */
+    uint64_t epoch;            /* the memory last attached to */
     uint64_t last;             /* sequence last seen in it */
     uint64_t hints;            /* sent; the number of the last one */
     bool may_not_hint;         /* the service refused a hint, and would end the connection at the next one */

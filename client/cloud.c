@@ -7,7 +7,7 @@
 
 #include "client/fetch.h"
 
-#define MAX_VALUES (256 * PLX_DISPARITY_ONE) /* of a disparity: the largest search range, 256 px */
+#define MAX_VALUES (256 * PLX_DISPARITY_ONE) /* disparities of the largest search range, 256 px */
 
 /* Z of each value of the disparity, so that pixels need no division; the last one, of all that is no disparity, is NAN. */
 struct depths {

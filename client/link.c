@@ -172,7 +172,7 @@ int plx_link_hint(int fd, const struct plx_motion_hint *hint, uint64_t number, i
         int result = wait_message(fd, deadline, &answer, &descriptor);
         if (result)
             return result;
-        if (descriptor >= 0) /* of a hostile service */
+        if (descriptor >= 0) /* a hostile service may send one */
             close(descriptor);
         if (answer.type == PLX_MESSAGE_HINT && answer.value == number)
             return answer.error == 0 || answer.error == PLX_ERR_PERMISSION || answer.error == PLX_ERR_RANGE ||

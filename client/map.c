@@ -17,7 +17,7 @@
 
 /* An attempt fails if the writer fills the whole ring between two adjacent loads: rare, and never this often in a row. */
 #define ATTEMPTS 16
-#define STAT_BLOCK 512u /* of st_blocks */
+#define STAT_BLOCK 512u /* unit of st_blocks */
 
 /* --- the mapping ------------------------------------------------------------------------------------------------- */
 

@@ -57,14 +57,8 @@ static int refuse_zone(const struct plx_zone *zone, const struct plx_key **ret_k
         zone->name);
 }
 
-int plx_config_find_error(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message)
+static int check_source(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message)
 {
-    /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. Raw pictures of any
-     * size will do. */
-    const bool has_size = config->source.type == PLX_SOURCE_SYNTHETIC && strcmp(config->calibration, PLX_CALIBRATION_NONE) != 0;
-    bool listed[PLX_MAX_CPUS];
-    uint32_t flags;
-
     if (config->source.type == PLX_SOURCE_REPLAY && config->source.path[0] == '\0')
         return refuse("source.type", ret_key, message,
                       "is replay and source.path is empty; expected a directory of pairs or an MCAP file");
@@ -82,6 +76,14 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
                       "is less than " TEXT_OF(PLX_SOURCE_MIN_RATE_HZ) "; expected that or more, or 0");
     if (config->source.cameras.crop_width > 0 && config->source.cameras.crop_height == 0)
         return refuse("source.crop_width", ret_key, message, "is set and source.crop_height is 0; expected both or neither");
+    return 0;
+}
+
+static int check_processes(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message)
+{
+    bool listed[PLX_MAX_CPUS];
+    uint32_t flags;
+
     if (config->engine.cpus[0] != '\0' && !plx_cpus_parse(config->engine.cpus, listed))
         return refuse("engine.cpus", ret_key, message,
                       "is no list of processors below " TEXT_OF(PLX_MAX_CPUS) "; expected a list such as 2-3,5");
@@ -94,6 +96,11 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
     if (!plx_health_flags_parse(config->recorder.flags, &flags))
         return refuse("recorder.flags", ret_key, message,
                       "is no list of health flags; expected names such as desync,frozen, as `parallax status` prints them");
+    return 0;
+}
+
+static int check_zones(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message)
+{
     const int in_robot = plx_zones_find_in_robot(&config->pipeline.zones, &config->pipeline.map);
     if (in_robot >= 0)
         return refuse_zone(&config->pipeline.zones.zone[in_robot], ret_key, message);
@@ -103,6 +110,22 @@ int plx_config_find_error(const struct plx_config *config, const struct plx_key 
             "lie on the ground before the robot, and mount.z_m is 0; expected the mount of the left camera (keys mount.*)");
     if (config->pipeline.zones.count > 0 && !(config->pipeline.map.enabled && config->pipeline.stixels))
         return refuse("zones", ret_key, message, "need the map; expected map.enabled and stixels.enabled to be true");
+    return 0;
+}
+
+int plx_config_find_error(const struct plx_config *config, const struct plx_key **ret_key, struct plx_error_message *message)
+{
+    /* Only the synthetic source's size is known yet; the engine checks the others once it has opened them. Raw pictures of any
+     * size will do. */
+    const bool has_size = config->source.type == PLX_SOURCE_SYNTHETIC && strcmp(config->calibration, PLX_CALIBRATION_NONE) != 0;
+    int result = check_source(config, ret_key, message);
+
+    if (result == 0)
+        result = check_processes(config, ret_key, message);
+    if (result == 0)
+        result = check_zones(config, ret_key, message);
+    if (result < 0)
+        return result;
     return check_pipeline(&config->pipeline, has_size ? config->source.width : PLX_MAX_SIDE,
                           has_size ? config->source.height : PLX_MAX_SIDE, ret_key, message);
 }

@@ -20,7 +20,7 @@ enum plx_scene_kind { PLX_SCENE_DEMO, PLX_SCENE_STREET };
 struct plx_config {
     struct {
         enum plx_source_type type;
-        int width, height;         /* of one eye; replay ignores them */
+        int width, height;         /* pixels of one eye; replay ignores them */
         double rate_hz;            /* replay: only for PLX_REPLAY_FIXED */
         char path[4096];           /* replay: a KITTI-style directory or one with left/ and right/, or an MCAP file */
         char topic[PLX_EYES][256]; /* replay of an MCAP file; "" = those of `parallax record` */
@@ -41,7 +41,7 @@ struct plx_config {
     enum plx_gpu_memory gpu_memory;
     int threads; /* 0 = all */
     struct {
-        int realtime_priority; /* of its threads, SCHED_FIFO, 1..99; 0 = ordinary priority */
+        int realtime_priority; /* SCHED_FIFO priority of its threads, 1..99; 0 = ordinary priority */
         char cpus[256];        /* processors that the engine may use, "2-3,5"; "" = all */
     } engine;
     struct {
@@ -50,14 +50,14 @@ struct plx_config {
     struct plx_exposure_params exposure;
     struct {
         char socket[108];
-        char group[64]; /* of the socket; "" = leave as it is */
+        char group[64]; /* the socket's group; "" = leave as it is */
         int slots;      /* ring, 4..64 */
         int max_clients;
     } publish;
     struct {
         char directory[4000]; /* "" = none is written */
     } blackbox;
-    struct { /* of parallax-recorder */
+    struct { /* for parallax-recorder */
         char directory[4000];
         char socket[108];
         double seconds; /* before a fault */
@@ -65,12 +65,12 @@ struct plx_config {
         char flags[512]; /* names of health flags that are faults, see plx_health_flags_parse */
         int keep;        /* files */
     } recorder;
-    struct { /* of parallax-ros, which checks them */
+    struct { /* for parallax-ros, which checks them */
         char name_space[128], frame_prefix[64];
         char topics[256];  /* words, separated by commas; "" = all */
         char rename[2048]; /* OLD=NEW,... */
     } ros;
-    struct { /* of parallax-web, which checks them */
+    struct { /* for parallax-web, which checks them */
         char listen[64];
         char token_file[4000];
         char names[512], origins[512]; /* separated by commas */
@@ -138,9 +138,9 @@ const char *plx_config_fixed_difference(const struct plx_config *a, const struct
 
 /* How to read a calibration. */
 struct plx_calibration_options {
-    double alpha;      /* of a computed rectification, see plx_calibration_rectify */
+    double alpha;      /* argument of plx_calibration_rectify, for a computed rectification */
     double scale;      /* metres per unit of the file's translation; 1 where it is in metres */
-    int width, height; /* of the source's raw pictures, for files that do not say their size; 0, 0 = unknown */
+    int width, height; /* raw pictures of the source, for files that do not say their size; 0, 0 = unknown */
 };
 
 /* Reads a calibration: OpenCV FileStorage YAML, a Kalibr camchain, two ROS camera_info or EuRoC files "left.yaml,right.yaml"

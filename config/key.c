@@ -21,7 +21,7 @@ const struct plx_range *plx_key_range(const struct plx_key *key)
 {
     static const struct {
         const struct plx_parameters *parameters;
-        size_t offset; /* of the struct that they are in */
+        size_t offset; /* the struct that they are in */
     } owner[] = {
         {&plx_match_parameters, offsetof(struct plx_config, pipeline.match)},
         {&plx_pipeline_parameters, offsetof(struct plx_config, pipeline)},

@@ -12,8 +12,8 @@
 #include "config/yaml.h"
 #include "config/zones.h"
 
-#define MAX_KEYS 256                                          /* of the table */
-#define MAX_ITEMS (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES) /* of a list */
+#define MAX_KEYS 256                                          /* keys in the table */
+#define MAX_ITEMS (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES) /* items in a list */
 #define UNKNOWN_TEXT 192
 
 /* Which node gives each key of the table; found first, applied then. */

@@ -16,7 +16,7 @@ struct plx_polygon_fault {
 /* Whether two points or two edges of ZONE's polygon make it no simple polygon. */
 bool plx_polygon_find_fault(const struct plx_zone *zone, struct plx_polygon_fault *ret_fault);
 
-/* Of a simple polygon, m2. */
+/* The area of a simple polygon, m2. */
 double plx_polygon_area(const struct plx_zone *zone);
 
 /* Share of a simple polygon, 0 .. 1, between LOW and HIGH on both axes. */

@@ -15,7 +15,7 @@
 
 #include "config/file.h"
 
-#define MAX_NAMES 1000 /* of old files beside each other */
+#define MAX_NAMES 1000 /* old files beside each other */
 #define MAX_BYTES (1 << 20)
 
 static int fail(const char *path, struct plx_error_message *message)
@@ -92,7 +92,7 @@ int plx_replacement_finish(struct plx_replacement *replacement, const struct sta
 {
     FILE *file = replacement->file;
     const int fd = fileno(file);
-    errno = EIO; /* of a write that failed before */
+    errno = EIO; /* for a write that failed before */
     bool works = fflush(file) == 0 && !ferror(file) && fchmod(fd, like->st_mode & 07777) == 0;
     if (works && geteuid() == 0)
         works = fchown(fd, like->st_uid, like->st_gid) == 0;

@@ -13,9 +13,9 @@
 
 struct plx_replacement {
     FILE *file;    /* the new file, to be written */
-    int directory; /* of both files, opened */
+    int directory; /* directory of both files, opened */
     char name[NAME_MAX + 1], fresh[NAME_MAX + 1];
-    char path[PATH_MAX]; /* of the new file until it is finished */
+    char path[PATH_MAX]; /* the new file until it is finished */
 };
 
 /* Makes a new file of mode 0600 beside PATH, under a name that nobody has. *ret_replacement ends with finish or cancel.

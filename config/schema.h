@@ -37,7 +37,7 @@ struct plx_key {
     bool fixed;             /* a running service cannot change it */
     bool expert;            /* suits all robots: plx_config_dump_common leaves it out at its default */
     size_t offset, size;    /* in struct plx_config, bytes */
-    struct plx_range range; /* of the stored number (INT, REAL, BYTES), unless core states it: see plx_key_range */
+    struct plx_range range; /* stored number (INT, REAL, BYTES), unless core states it: see plx_key_range */
     const struct plx_word *words;
     const char *initial;    /* the default; NULL = that of plx_pipeline_params_default, else 0, false or "" */
     const char *other_name; /* name that people may try instead; the error then suggests this key; NULL = none */

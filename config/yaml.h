@@ -12,21 +12,21 @@
 
 #include "core/base/text.h"
 
-#define PLX_YAML_MAX_BYTES (4 << 20) /* of a file */
+#define PLX_YAML_MAX_BYTES (4 << 20) /* a file's largest size */
 #define PLX_YAML_MAX_NODES (1 << 18)
 #define PLX_YAML_MAX_DEPTH 16
 #define PLX_YAML_MAX_SCALAR 65536 /* bytes */
-#define PLX_YAML_MAX_KEYS 1024    /* of one mapping */
+#define PLX_YAML_MAX_KEYS 1024    /* largest mapping */
 
 enum plx_yaml_kind { PLX_YAML_SCALAR, PLX_YAML_LIST, PLX_YAML_MAP };
 
 struct plx_yaml_node {
     enum plx_yaml_kind kind;
-    const char *text;            /* of a scalar, never with a zero byte inside; "" otherwise */
+    const char *text;            /* a scalar's text, never with a zero byte inside; "" otherwise */
     bool quoted;                 /* scalar in quotes or a block, or tagged */
     int line, column;            /* from 1; columns are characters */
     int count;                   /* children of a list or map */
-    struct plx_yaml_node *key;   /* of a child of a map: its key, a scalar */
+    struct plx_yaml_node *key;   /* scalar that names a child of a map */
     struct plx_yaml_node *child; /* the first */
     struct plx_yaml_node *next;  /* after this one, of the same parent */
 };

@@ -14,7 +14,7 @@
 enum use { FREE, FILLING, READY, HELD };
 
 struct pair {
-    uint64_t order; /* of the pictures in it */
+    uint64_t order; /* order of the pictures in it */
     enum use use[PLX_EYES];
     struct plx_capture capture[PLX_EYES];
     void *data[PLX_EYES];
@@ -30,7 +30,7 @@ struct plx_pair_queue {
     pthread_cond_t maker, reader; /* wake the producer and the reader */
     bool stopping, asked, finished;
     int64_t due_ns; /* end of the producer's sleep; 0: it does not sleep */
-    int result;     /* of make, once finished */
+    int result;     /* what make returned, once finished */
     struct plx_error_message message;
     uint64_t order;
     int pairs;

@@ -43,7 +43,7 @@ int plx_gpu_set_schedule(struct plx_stages *stages, int schedule);
 
 struct plx_gpu_plan {
     int schedule;
-    int warps;    /* of the lines of the picture, */
+    int warps;    /* warps for the lines of the picture, */
     int resident; /* and how many of them the GPU holds at once, at most */
     double waste; /* share of the places of those warps that have no pixel */
 };

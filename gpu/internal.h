@@ -21,14 +21,13 @@ extern "C" {
 /* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs to shared memory. Clock: time stamps. */
 enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_COPY, PLX_STREAM_CLOCK, PLX_STREAMS };
 
-#define PLX_GPU_LEVELS 256 /* of brightness */
+#define PLX_GPU_LEVELS 256 /* levels of brightness */
 
 /* Device memory of the stages that sum up over the whole image; all 0 between them. See reduce.cuh. */
 struct plx_gpu_accumulators {
     unsigned long long value, best;
     unsigned blocks, best_blocks; /* that are done; match_template, which adds up to BEST, may run beside others */
-    unsigned long long bins[1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES]
-                           [PLX_GPU_LEVELS]; /* of the histogram; in the upper half, who has added */
+    unsigned long long bins[PLX_HISTOGRAM_EYE_ROWS][PLX_GPU_LEVELS]; /* histogram; in the upper half, who has added */
 };
 
 /* Scratch of stage segments, each [stixels]. */
@@ -38,7 +37,7 @@ struct plx_gpu_segments {
     uint32_t *number;                  /* at its name: number of a segment, 0 if it has gone */
     uint32_t *linked;                  /* name of its segment before narrow ones join */
     struct plx_segment_extent *extent; /* at that name */
-    uint64_t *order;                   /* of the segments that stay, in any order: ~area << 32 | name */
+    uint64_t *order;                   /* segments that stay, in any order: ~area << 32 | name */
 };
 
 struct plx_gpu {
@@ -52,7 +51,7 @@ struct plx_gpu {
         cudaEvent_t passed[PLX_STREAMS]; /* by all calls so far, where another stream waits for them */
         cudaEvent_t pictures, done;      /* what the CPU waits for, asleep: steps of pictures may begin; all calls so far */
 
-        /* of the frame that is recorded */
+        /* state of the frame that is recorded */
         const struct plx_frame_run *run; /* NULL: none is */
         enum plx_stage stage;
         bool used[PLX_STREAMS];
@@ -64,14 +63,14 @@ struct plx_gpu {
     } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */
-    struct plx_gpu_components *components; /* of speckle and label */
-    struct plx_gpu_ground *ground;         /* of stage ground */
+    struct plx_gpu_components *components; /* scratch of speckle and label */
+    struct plx_gpu_ground *ground;         /* scratch of stage ground */
     struct {
         void *words; /* see columns.cu */
         int16_t *value;
     } columns;                        /* scratch of stage stixels */
-    struct plx_gpu_segments segments; /* of stage segments */
-    struct plx_gpu_regions *regions;  /* of stage regions */
+    struct plx_gpu_segments segments; /* scratch of stage segments */
+    struct plx_gpu_regions *regions;  /* scratch of stage regions */
     struct plx_gpu_frames *frames;    /* frames as CUDA graphs */
     char device[300];                 /* see plx_gpu_device */
     bool integrated;                  /* within the processor, whose memory is its own */

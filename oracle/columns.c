@@ -227,8 +227,8 @@ static int top_of_near_rows(const struct column *c)
     return begin - 23;
 }
 
-/* Of the rows where ground is seen, from the bottom up, until one is more than 12 rows above the one before. NOTHING if it is
- * seen in fewer than 6 of the near rows. */
+/* The last of the rows where ground is seen, from the bottom up, until one is more than 12 rows above the one before. NOTHING
+ * if it is seen in fewer than 6 of the near rows. */
 static int farthest_ground(const struct column *c)
 {
     int least = NOTHING, before = -1, near = 0;

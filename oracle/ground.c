@@ -25,7 +25,7 @@ struct plane {
     int64_t a, b, c;
 };
 
-/* Of the pixels that fit a plane. */
+/* Sums over the pixels that fit a plane. */
 struct sums {
     int64_t pixels, n, u, v, d, uu, uv, vv, ud, vd;
 };

@@ -3,7 +3,7 @@
 
 void oracle_histogram(const struct plx_image *grey, int bins, const struct plx_image *ret_bins)
 {
-    for (int row = 0; row < 1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES; row++)
+    for (int row = 0; row < PLX_HISTOGRAM_EYE_ROWS; row++)
         for (int bin = 0; bin < bins; bin++)
             ((uint32_t *)plx_row(ret_bins, row))[bin] = 0;
     for (int y = 0; y < grey->height; y++)

@@ -9,7 +9,7 @@
 #define LEVELS 5
 #define CELL 8
 #define MARGIN 5
-#define SIDE 12 /* of the tracker's window */
+#define SIDE 12 /* the window of the tracker */
 
 int oracle_pyramid(const struct plx_image *left, int n, int x, int y)
 {

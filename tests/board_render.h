@@ -16,7 +16,7 @@
 #include "core/geometry/calibration.h"
 #include "core/motion/pose.h"
 
-#define BOARD_SAMPLES 3 /* of a pixel, along rows and columns */
+#define BOARD_SAMPLES 3 /* samples of a pixel, along rows and columns */
 #define CHESS(COLUMNS, ROWS, SQUARE_M)                                                                                         \
     {                                                                                                                          \
         COLUMNS, ROWS, SQUARE_M, PLX_BOARD_CHESS, 0                                                                            \
@@ -54,10 +54,10 @@ static inline bool board_tag_is_black(int id, int bits, double x, double y)
     return drawn[id]->buf[(row + white) * drawn[id]->stride + column + white] < 128;
 }
 
-/* Of boards of tags: Kalibr's, whose rows are numbered upwards, and which has small black squares between the tags. */
+/* True: boards of tags are Kalibr's, whose rows are numbered upwards, with small black squares between the tags. */
 static bool board_is_kalibrs;
 
-/* Of chessboards: tags lie in the white squares. */
+/* True: chessboards have tags in the white squares. */
 static bool board_is_charuco;
 
 /* Number of the first tag of boards of tags. */
@@ -143,7 +143,7 @@ static inline void board_render(const struct plx_board *board, const struct plx_
                              v = origin[1] + along * (r[3] * a + r[4] * b + r[5]);
                 sum += along > 0 ? board_colour(board, u / board->square_m, v / board->square_m) : 110;
             }
-            double normal = -6; /* of twelve uniform numbers */
+            double normal = -6; /* sum of twelve uniform numbers */
             for (int i = 0; i < 12; i++)
                 normal += board_uniform(seed, 0, 1);
             const double value = sum / (BOARD_SAMPLES * BOARD_SAMPLES) + noise * normal;

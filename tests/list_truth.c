@@ -12,7 +12,7 @@
 #define MIN_SHARE 0.3   /* share of a label's pixels that must have the distance of one object, for its obstacle to be on it */
 #define FIT_PX 1.0      /* a disparity fits an object if it is off by no more */
 #define APART_M 1.0     /* in depth, between two objects that one obstacle joins */
-#define APART_PIXELS 40 /* of each of them */
+#define APART_PIXELS 40 /* pixels on each of the two */
 
 /* The pixels of one label on one object. */
 struct part {

@@ -18,7 +18,7 @@ struct list_truth {
     float *depth_m;                          /* [height][width], along the optical axis */
     int16_t *object;                         /* likewise: index into scene.object, or LIST_TRUTH_NONE for ground and sky */
     int pixels[PLX_SCENE_MAX_OBJECTS];       /* that show the object */
-    double nearest_m[PLX_SCENE_MAX_OBJECTS]; /* of these pixels; INFINITY without any */
+    double nearest_m[PLX_SCENE_MAX_OBJECTS]; /* distance of these pixels; INFINITY without any */
 };
 
 /* What one obstacle is on. */

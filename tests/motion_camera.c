@@ -15,7 +15,7 @@ struct motion_camera {
     struct plx_flow_found found[PLX_MAX_CORNERS];
     struct plx_pyramid pyramids[2];
     struct plx_image corners;
-    void *memory[3]; /* of both pyramids and the corners */
+    void *memory[3]; /* both pyramids, and the corners */
 };
 
 int motion_camera_create(int width, int height, const struct plx_calibration_info *calibration, struct motion_camera **ret)

@@ -52,7 +52,7 @@ static double texture(double s, double q, double footprint, uint64_t seed)
 }
 
 struct hit {
-    double along;     /* of the ray */
+    double along;     /* distance along the ray */
     double s, q, cos; /* place on the plane; cosine of the ray's angle to its normal */
     uint64_t seed;
 };

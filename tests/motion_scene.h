@@ -24,7 +24,7 @@ struct motion_scene_box {
 struct motion_scene {
     struct plx_calibration_info calibration;
     double light;           /* 1: well exposed; 0: black */
-    double contrast;        /* of the texture: 1; 0: blank */
+    double contrast;        /* contrast of the texture: 1; 0: blank */
     double noise;           /* grey levels, standard deviation */
     double disparity_noise; /* pixels, standard deviation */
     double holes;           /* share of the pixels without a disparity */

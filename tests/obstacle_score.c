@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_VISIBLE 0.5    /* of the front face, for an object to count as in view */
+#define MIN_VISIBLE 0.5    /* share of the front face, for an object to count as in view */
 #define WHOLE_VISIBLE 0.97 /* to be measured in width and velocity */
 #define SETTLED_FRAMES 45  /* seen whole, before the velocity is judged */
 #define JOINED_M 1.0       /* apart in depth, two objects are not one obstacle */

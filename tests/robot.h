@@ -34,7 +34,8 @@ void robot_see(struct runner *runner, const struct plx_scene *scene, int frame);
 /* Columns of the runner's scan with a drop. */
 int robot_drops(const struct runner *runner);
 
-/* Of the columns wholly on the thing in one frame, how many end free ground at it; of all that touch it, how many show it. */
+/* Counts columns in one frame: those wholly on the thing, those of them that end free ground at it, and those touching it that
+ * show it. */
 struct robot_seen {
     int columns, ends, shows;
 };

@@ -9,7 +9,7 @@
 struct runner {
     struct plx_stages *stages; /* the caller's */
     struct plx_pipeline *pipeline;
-    struct plx_frame *frame;        /* of the last pair, with its planes */
+    struct plx_frame *frame;        /* last pair, with its planes */
     struct plx_image raw[PLX_EYES]; /* U8, to be filled before each run */
 };
 

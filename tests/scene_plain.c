@@ -66,7 +66,7 @@ static void cast_face(const struct plx_ray_view *view, const struct plx_ray_face
                       const struct plx_ray_row *row)
 {
     const struct plx_calibration_info *info = &view->scene->calibration;
-    float start[3], step[3]; /* of the ray's direction in the ground frame, along the row */
+    float start[3], step[3]; /* the ray's direction in the ground frame, along the row */
     for (int axis = 0; axis < 3; axis++) {
         const double *r = view->rotation + 3 * axis;
         start[axis] = (float)(r[0] * -view->cx / info->fx + r[1] * (y - info->cy) / info->fy + r[2]);

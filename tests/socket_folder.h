@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static char directory[] = "/tmp/plx-socket-XXXXXX";
-static char path[64]; /* of the socket in it */
+static char path[64]; /* path of the socket in it */
 
 static inline int set_up(void **state)
 {

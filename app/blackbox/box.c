@@ -21,7 +21,7 @@
 #define COPY_BYTES 65536
 
 struct plx_box {
-    char path[4096]; /* of the directory */
+    char path[4096]; /* the directory's path */
     int directory, file;
     bool broken; /* the disk has refused a record */
     uint64_t number;

@@ -28,10 +28,10 @@
 
 struct plx_box_header {
     char magic[8];
-    uint32_t version;     /* of this format */
-    uint32_t abi_version; /* of the frames in it */
+    uint32_t version;     /* version of this format */
+    uint32_t abi_version; /* ABI of the frames in it */
     uint32_t ring_bytes;
-    int32_t pid;          /* of the supervisor */
+    int32_t pid;          /* the supervisor's process */
     int64_t begun_ns;     /* CLOCK_REALTIME */
     int64_t monotonic_ns; /* CLOCK_MONOTONIC at the same moment */
     char program[64];     /* its version; text ends with a zero */
@@ -50,14 +50,14 @@ enum plx_box_kind {
 struct plx_box_record {
     uint32_t magic;
     uint32_t kind;
-    uint32_t bytes;  /* of the payload, which follows */
+    uint32_t bytes;  /* length of the payload, which follows */
     uint32_t sum;    /* CRC-32 of this struct, with a sum of 0, and of the payload */
     uint64_t number; /* from 1, without gaps */
     int64_t time_ns; /* CLOCK_MONOTONIC */
 };
 
 struct plx_box_picture {
-    uint64_t sequence; /* of its frame */
+    uint64_t sequence; /* the frame's sequence */
     uint32_t width, height;
 };
 

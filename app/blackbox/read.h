@@ -17,7 +17,7 @@ struct plx_box_content {
     struct plx_box_header header; /* its text ends with a zero and has no control characters */
     struct plx_box_entry *entry;  /* sorted by number */
     int count;
-    unsigned char *memory; /* of the entries' data */
+    unsigned char *memory; /* holds the entries' data */
 };
 
 /* Reads the SIZE bytes of a file at FILE, which may be cut off. FORMAT: no black box, or its header is damaged. NOMEM. */

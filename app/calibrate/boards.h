@@ -15,7 +15,7 @@ struct plx_boards {
     struct plx_rig_options options; /* the size is that of the first pair */
     struct plx_board_pair *pair;    /* those that are kept */
     int count;
-    double (*corner[PLX_EYES])[2]; /* of the last look, [plx_board_corners] */
+    double (*corner[PLX_EYES])[2]; /* corners found last, [plx_board_corners] */
     bool seen[PLX_EYES];           /* in the last look */
 
     double (*before)[2];   /* corner[PLX_LEFT] of the look before: until a pair is kept it says which order is meant */

@@ -11,7 +11,7 @@
 #include "app/calibrate/corner_points.h"
 
 #define SEEDS 60
-#define BEND 0.25 /* of a step */
+#define BEND 0.25 /* share of a step between two corners */
 #define MAX_REFINE 11
 #define SMALLEST 160 /* px: halves of pictures are searched down to this width */
 

@@ -7,7 +7,7 @@
 #include "core/geometry/cholesky.h"
 #include "core/geometry/matrix3.h"
 
-#define STEP 1e-6 /* of numeric derivatives; rays and coefficients are about 1 */
+#define STEP 1e-6 /* for numeric derivatives; rays and coefficients are about 1 */
 
 /* --- one corner ----------------------------------------------------------------------------------------------------- */
 

@@ -34,11 +34,11 @@ struct plx_guide {
     int part[PLX_EYES][PLX_GUIDE_ROWS][PLX_GUIDE_COLUMNS]; /* kept pairs with a corner there */
     int tilted[PLX_TILTS];                                 /* kept pairs */
 
-    /* Of the last pair. */
+    /* State after the last pair. */
     enum plx_guide_state state;
     enum plx_guide_tilt tilt;
     double edge_px[PLX_EYES]; /* how wide edges are, from dark to bright: focus and blur by motion; 0: not known */
-    double speed;             /* of the corners, widths of the picture a second; INFINITY: not known */
+    double speed;             /* corners' speed, widths of the picture a second; INFINITY: not known */
 
     struct plx_sighting sighting; /* what is seen while the board is not */
     int misses;                   /* pairs in a row that did not show it */

@@ -10,10 +10,10 @@
 #include "app/calibrate/rig_fit.h"
 #include "core/geometry/matrix3.h"
 
-#define UNCERTAIN 0.005 /* of the baseline's length: then more pairs are needed */
+#define UNCERTAIN 0.005 /* share of the baseline: with a larger deviation more pairs are needed */
 #define MAX_ROWS_PX 1.0
-#define GOOD_ROWS_PX 0.2 /* of held-out pairs: less than matching itself errs */
-#define BLOCKS 8         /* of neighbouring pairs, which are alike; every second one is held out */
+#define GOOD_ROWS_PX 0.2 /* row error of held-out pairs: less than matching itself errs */
+#define BLOCKS 8         /* groups of neighbouring pairs, which are alike; every second group is held out */
 
 static void fill_calibration(const struct plx_rig *rig, struct plx_stereo_calibration *ret)
 {

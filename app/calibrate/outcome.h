@@ -10,7 +10,7 @@ struct plx_outcome {
     struct plx_stereo_calibration calibration; /* for a file: without a rectification */
     double rows, held_out;                     /* rms of rows after rectification, px; held_out < 0: not known */
     double baseline_m;
-    double worst_rms[PLX_EYES]; /* of the corners of the pair that fits worst, px */
+    double worst_rms[PLX_EYES]; /* corners of the pair that fits worst, px */
     int worst;                  /* its place among the boards */
 };
 

@@ -21,8 +21,8 @@ struct plx_rig {
 };
 
 struct plx_rig_options {
-    int width, height;         /* of a picture */
-    enum plx_distortion model; /* of both cameras */
+    int width, height;         /* pixels of a picture */
+    enum plx_distortion model; /* both cameras' model */
 };
 
 struct plx_rig_fit {
@@ -30,8 +30,8 @@ struct plx_rig_fit {
     int parameters;
     double sigma[PLX_RIG_MAX_PARAMETERS]; /* standard deviation of each parameter */
     double baseline_sigma_m;
-    double distance_sigma[PLX_RIG_DISTANCES]; /* of distances straight ahead at plx_rig_distances, relative */
-    double rms_px;                            /* of the distances of all corners of both eyes */
+    double distance_sigma[PLX_RIG_DISTANCES]; /* distances straight ahead at plx_rig_distances, relative */
+    double rms_px;                            /* distances of all corners of both eyes */
     int iterations;
 };
 

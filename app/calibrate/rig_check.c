@@ -10,7 +10,7 @@
 #include "app/calibrate/rig_fit.h"
 #include "core/geometry/matrix3.h"
 
-#define MIN_MOVE 0.01 /* of the picture's width */
+#define MIN_MOVE 0.01 /* share of the picture's width */
 
 /* True if no corner that both pairs show in the left eye lies at another place. */
 static bool is_same_place(const struct plx_board *board, const struct plx_board_pair *one, const struct plx_board_pair *other,

@@ -6,7 +6,7 @@
 #include "app/calibrate/rig.h"
 
 #define PLX_RIG_MAX_RMS_PX 1.0
-#define PLX_RIG_MAX_SIGMA 0.02 /* of focal lengths and baseline, relative */
+#define PLX_RIG_MAX_SIGMA 0.02 /* focal lengths and baseline, relative */
 
 /* FORMAT unless the board moved between the pairs of PAIR, whose corners in the left eye have one order. */
 int plx_rig_check_moves(const struct plx_board *board, const struct plx_board_pair *pair, int pairs, int width,

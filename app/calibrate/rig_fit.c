@@ -15,7 +15,7 @@
 #include "core/motion/pose.h"
 
 #define ITERATIONS 100
-#define MIN_GAIN 1e-10 /* of the cost, relative: the end */
+#define MIN_GAIN 1e-10 /* relative gain in cost: a smaller one ends the search */
 #define FIRST_HUBER_PX 5.0
 #define HUBER_SIGMAS 12
 #define MIN_HUBER_PX 0.05

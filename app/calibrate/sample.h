@@ -5,7 +5,7 @@
 
 #include "core/base/image.h"
 
-/* Of GREY (U8) at X, Y by bilinear interpolation; X, Y at least 0 and a pixel from the far sides. */
+/* The grey level of GREY (U8) at X, Y by bilinear interpolation; X, Y at least 0 and a pixel from the far sides. */
 static inline double plx_sample(const struct plx_image *grey, double x, double y)
 {
     const int u = (int)x, v = (int)y;

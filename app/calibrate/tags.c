@@ -20,11 +20,11 @@
 #define MIN_SIDE 32        /* px of a picture: smaller ones show no grid */
 #define MIN_AREA 1e-3      /* least area, in squares of the grid's step: else the tags lie in one line */
 #define NUMBERS 587        /* tags of the family */
-#define MAX_MISFIT 0.3     /* of a tag's side: perspective makes less */
+#define MAX_MISFIT 0.3     /* share of a tag's side: perspective makes less */
 #define WRONG 3            /* times the misfit of another arrangement: the board is not arranged as told */
-#define MANY_TAGS 9        /* of which the arrangement and the gap are certain */
-#define MAX_GAP_ERROR 0.06 /* of the step from tag to tag; pictures show it to 0.02 */
-#define MAX_STRAY 0.25     /* of the tags, whose numbers are not the board's */
+#define MANY_TAGS 9        /* with so many the arrangement and the gap are certain */
+#define MAX_GAP_ERROR 0.06 /* share of the step from tag to tag; pictures show the step to 0.02 */
+#define MAX_STRAY 0.25     /* share of tags whose numbers are not the board's */
 #define DARK 0.5           /* from a tag's black to its white: the squares around a ChArUco board's tags are darker */
 
 struct plx_tags {
@@ -417,7 +417,7 @@ int plx_tags_find(struct plx_tags *tags, const struct plx_image *grey, const str
 {
     if (grey->width < MIN_SIDE || grey->height < MIN_SIDE)
         return PLX_ERR_NOT_FOUND;
-    struct found *found = malloc((size_t)2 * NUMBERS * sizeof *found); /* of both ways to look */
+    struct found *found = malloc((size_t)2 * NUMBERS * sizeof *found); /* results of both ways to look */
     if (!found)
         return PLX_ERR_NOMEM;
     struct found *joined = found + NUMBERS;

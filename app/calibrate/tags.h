@@ -15,7 +15,7 @@ void plx_tags_destroy(struct plx_tags *tags); /* NULL is fine */
 
 /* What pictures have shown so far, whatever board was looked for. */
 struct plx_tags_sighting {
-    int count;       /* of tags in the picture that showed most of them; 0: none was seen */
+    int count;       /* tags in the picture that showed most of them; 0: none was seen */
     int least, most; /* their numbers */
     int columns;     /* tags in a row, as the numbers lie; 0: not known */
     double gap;      /* from one tag to the next, in sides of a tag; 0: not known */

@@ -11,7 +11,7 @@
 #include "core/motion/pose.h"
 
 #define N PLX_RIG_MAX_PARAMETERS
-#define STEP 1e-6 /* of numeric derivatives: relative for lengths in pixels */
+#define STEP 1e-6 /* for numeric derivatives: relative for lengths in pixels */
 
 const double plx_rig_distances[PLX_RIG_DISTANCES] = {1, 2, 5, 10};
 

@@ -10,7 +10,7 @@
 #include "app/corrections/worker.h"
 
 struct plx_corrections {
-    const char *path;                    /* of the history; "": nothing is kept */
+    const char *path;                    /* file of the history; "": nothing is kept */
     char stand_in[PLX_CORRECTIONS_PATH]; /* instead of it, where it exists; "": none */
     struct plx_correction_history history;
     struct timespec changed; /* the file, when it was last read */

@@ -10,11 +10,11 @@
 
 struct plx_capture_queue {
     struct plx_source *source;
-    double rate_hz;            /* of the source, at the last check */
-    int64_t period_ns;         /* of the source; 0 = as fast as possible */
+    double rate_hz;            /* the source's rate at the last check */
+    int64_t period_ns;         /* the source's period; 0 = as fast as possible */
     struct plx_period seen;    /* intervals of the pairs that were taken, the source's own period first */
     int64_t taken_ns;          /* capture time of the last pair that was taken; 0 = none */
-    int64_t tolerance_ns;      /* of a pair, as configured; 0 = a quarter of the period */
+    int64_t tolerance_ns;      /* a pair's tolerance, as configured; 0 = a quarter of the period */
     int64_t seen_ns[PLX_EYES]; /* time of each eye's last picture */
     struct plx_pairing pairing;
     struct plx_capture pair[PLX_EYES]; /* the newest pair; a NULL buffer needs no release */

@@ -11,7 +11,7 @@ struct plx_shm;
 /* What an engine is started with. A probe completes it once; each later engine uses it from memory and reads no file again. */
 struct plx_plan {
     struct plx_config config;
-    uint32_t frame_bytes;                      /* of one frame; 0 = not probed yet, and the calibration is not known */
+    uint32_t frame_bytes;                      /* size of one frame; 0 = not probed yet, and the calibration is not known */
     struct plx_stereo_calibration calibration; /* with its rectification, for the size of the source's pictures; zeros: raw */
 };
 

@@ -16,7 +16,7 @@ struct plx_worker;
 
 /* All pointers stay the caller's. */
 struct plx_frame_loop {
-    struct plx_capture_queue queue; /* of a started source */
+    struct plx_capture_queue queue; /* pairs of a started source */
     struct plx_stages *stages;
     struct plx_pipeline *pipeline;
     struct plx_exposure **exposure; /* a command of the supervisor replaces it */

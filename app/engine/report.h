@@ -13,7 +13,7 @@
 #include "core/source/exposure.h"
 
 enum plx_report_kind {
-    PLX_REPORT_PLAN = 1, /* of a probe: everything opens; frame_bytes and calibration are for the engine */
+    PLX_REPORT_PLAN = 1, /* a probe's report: everything opens; frame_bytes and calibration are for the engine */
     PLX_REPORT_FRAME,    /* sequence was published with health */
     PLX_REPORT_NOTE,     /* everything opened; message has a difference from the configuration: the CPU instead of a GPU */
     PLX_REPORT_WAITING, /* alive, but the source gives no pairs; health has the flags, message the reason if cameras are lost */

@@ -20,7 +20,7 @@ struct plx_setup {
     struct plx_error_message tune_note;        /* the reason for not using the file of `parallax tune` */
     struct plx_error_message fifo_note;        /* the reason for an engine.realtime_priority that is not in force */
     struct plx_error_message raw_note;         /* the reason for raw frames, and what to do */
-    struct plx_corrections corrections;        /* of the calibration, over time */
+    struct plx_corrections corrections;        /* what is added to the calibration over time */
     struct plx_worker *worker;                 /* that makes them; NULL for raw frames */
     struct plx_pipeline *pipeline;
     uint32_t frame_bytes;

@@ -12,8 +12,8 @@
 /* Pixels, so that results of several images can be added. */
 struct plx_accuracy {
     uint64_t counted;             /* ground truth known, and inside the mask */
-    uint64_t valid;               /* of those, with a disparity */
-    uint64_t bad[PLX_BAD_LIMITS]; /* of the valid ones, off by more than 1, 2, 3 px */
+    uint64_t valid;               /* those of them with a disparity */
+    uint64_t bad[PLX_BAD_LIMITS]; /* valid pixels that are off by more than 1, 2, 3 px */
 };
 
 /* Per cent; NAN if there is no pixel to divide by. */

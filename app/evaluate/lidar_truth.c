@@ -17,7 +17,7 @@
 #define CORRIDOR_FAR_M 20
 #define ROAD_TOLERANCE_M 0.05
 #define ROAD_TRIALS 400
-#define MIN_ROAD_SHARE 0.3 /* of the corridor's points */
+#define MIN_ROAD_SHARE 0.3 /* share of the corridor's points */
 
 #define GROUND_M 0.12
 #define OBSTACLE_LOW_M 0.3

@@ -10,7 +10,7 @@
 #include "core/motion/pose.h"
 
 #define SIDE PLX_MAP_CELLS
-#define REACH_M 10.0F /* of what must not be missing */
+#define REACH_M 10.0F /* nothing nearer must be missing */
 #define NEARBY 4      /* cells: 20 cm, more than disparity is off at 10 m */
 #define SQUARE 10     /* cells of a square's side */
 #define SQUARES (SIDE / SQUARE)
@@ -20,7 +20,7 @@
 /* What LiDAR sees in a cell. */
 struct hits {
     int clear, other, obstacle, missing, claimed; /* claimed: missing, and said to be free */
-    float low_m, high_m;                          /* of the obstacle points, above the road */
+    float low_m, high_m;                          /* heights of the obstacle points above the road */
 };
 
 static const struct plx_cell *cell_at(const struct plx_frame *frame, int column, int row)
@@ -57,7 +57,7 @@ static void collect(const struct plx_frame *frame, const struct plx_lidar_truth 
     for (int i = 0; i < truth->width * truth->height; i++) {
         const struct plx_lidar_point *point = &truth->point[i];
         const double z = (double)point->depth_m;
-        if (z <= 0 || i % truth->width < plx_disparity_of_depth(lens, z)) /* of both eyes, only one sees it */
+        if (z <= 0 || i % truth->width < plx_disparity_of_depth(lens, z)) /* only one eye sees it */
             continue;
         double camera[3];
         plx_point_of_pixel(lens, i % truth->width, i / truth->width, z, camera);

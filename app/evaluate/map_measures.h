@@ -8,7 +8,7 @@
 
 struct plx_map_counts {
     uint64_t clear, ghosts;   /* known cells with clear ground by LiDAR and nothing else; of these, occupied or drops */
-    uint64_t points, missing; /* of obstacles within 10 m; of these, with no occupied cell within 20 cm */
+    uint64_t points, missing; /* points on obstacles within 10 m; those with no occupied cell within 20 cm */
     /* squares of 0.5 m with at least 20 such points, whose heights differ by 0.25 m; of these, with most points missing; with
      * most points missing in cells that are free, not unknown */
     uint64_t things, lacking, lacking_free;

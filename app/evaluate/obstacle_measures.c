@@ -20,7 +20,7 @@
 #define THING_FOUND 0.3 /* share of its pixels */
 #define CLUSTER_GAP_M 1.0F
 #define CLUSTER_PIXELS 10
-#define CLUSTER_SHARE 0.05 /* of a record's pixels, for what it joins to count as large */
+#define CLUSTER_SHARE 0.05 /* share of a record's pixels: a joined cluster that has more is large */
 
 /* One frame, its truth, and what both are compared with. */
 struct judge {

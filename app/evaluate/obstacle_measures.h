@@ -20,15 +20,15 @@ struct plx_obstacle_counts {
     int ground_found;   /* scored frames with a published ground */
     uint64_t obstacle_pixels, ground_pixels, clear_pixels;
     struct {
-        uint64_t recalled, false_ground, false_clear; /* of the pixels above */
+        uint64_t recalled, false_ground, false_clear; /* pixels as above */
         uint64_t bearings, correct, missed, phantom;  /* bearings: those in which LiDAR sees an obstacle */
     } claim[PLX_CLAIMS];
     uint64_t before_pixels, free_pixels; /* clear ground before any obstacle; of these, within what the scan calls free */
     uint64_t blocked, free_beyond;       /* bearings with an obstacle; of these, with free ground claimed behind it */
     int things, found;                   /* groups of connected obstacle pixels of the truth */
     int records, joined;                 /* published obstacles that LiDAR sees; of these, with clusters > 1 m apart in depth */
-    int joined_fitting;                  /* of these, with such clusters of pixels whose labels fit */
-    int joined_large;                    /* of these, with such clusters of at least 5 % of the record's pixels */
+    int joined_fitting;                  /* joined ones with such clusters of pixels whose labels fit */
+    int joined_large;                    /* joined ones with such clusters of at least 5 % of the record's pixels */
 };
 
 /* Error of the published ground against the road, one frame. */

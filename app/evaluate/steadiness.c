@@ -37,9 +37,9 @@ struct plx_steadiness {
     uint32_t life_count, capacity;
     int speeds;
     struct speed speed[MAX_SPEEDS]; /* over the ground, of TRACKED obstacles */
-    struct plx_confirmed confirmed; /* of the last frame */
+    struct plx_confirmed confirmed; /* confirmed obstacles of the last frame */
     int before_count;
-    struct plx_obstacle before[PLX_MAX_OBSTACLES]; /* of the last frame, the visible ones */
+    struct plx_obstacle before[PLX_MAX_OBSTACLES]; /* the last frame's visible ones */
 };
 
 int plx_steadiness_create(struct plx_steadiness **ret_steadiness)

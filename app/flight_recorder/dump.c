@@ -18,7 +18,7 @@
 #include "app/bag_writer/bag_writer.h"
 #include "core/base/clock.h"
 
-#define STAMP_BYTES 20 /* of "20261124T000112.345Z" */
+#define STAMP_BYTES 20 /* length of "20261124T000112.345Z" */
 #define ENDING ".mcap"
 #define CUT "-cut"
 #define SNAPSHOT PLX_DUMP_SNAPSHOT

@@ -28,8 +28,8 @@ struct plx_dump {
     uint64_t next;     /* number of the next pair to be written */
     int64_t until_ns;  /* the last pair is published before this time, CLOCK_MONOTONIC */
     uint64_t pairs, missed;
-    uint64_t left_out;        /* of an ended file: pairs of the ring that it should have, and lacks */
-    uint64_t epoch, sequence; /* of the last pair */
+    uint64_t left_out;        /* once a file has ended: pairs of the ring that it should have, and lacks */
+    uint64_t epoch, sequence; /* last pair */
 };
 
 static inline bool plx_dump_is_open(const struct plx_dump *dump)

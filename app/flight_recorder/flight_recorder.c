@@ -22,7 +22,7 @@
 
 #define AFTER_NS PLX_NS_PER_S        /* that a file goes on after its fault */
 #define RETRY_NS PLX_NS_PER_S        /* between two attempts to connect */
-#define STEP_NS (10 * PLX_NS_PER_MS) /* of writing, between two looks at the service */
+#define STEP_NS (10 * PLX_NS_PER_MS) /* longest write between two looks at the service */
 #define IDLE_MS 50                   /* the longest sleep: a state that changes without a frame is seen after this time */
 #define PAIRS_AT_ONCE 4
 #define SNAPSHOTS 8 /* that may be asked for within SNAPSHOTS_NS: each writes all that is in memory */
@@ -36,7 +36,7 @@ struct recorder {
     int64_t retry_ns;
     int connect_error; /* the last one that was logged */
     struct plx_pair_ring ring;
-    size_t pair_bytes; /* of the pairs in the ring */
+    size_t pair_bytes; /* size of the pairs in the ring */
     bool raw;          /* they are as captured */
     struct plx_dump dump;
     bool answers; /* the open file is for a request */

@@ -21,7 +21,7 @@ struct plx_pair_ring {
 /* Maps BYTES, whose pages are there from now on. NOMEM. */
 int plx_pair_ring_init(struct plx_pair_ring *ring, size_t bytes, struct plx_error_message *message);
 
-/* Of an initialised or zeroed ring. */
+/* Takes an initialised or zeroed ring. */
 void plx_pair_ring_finish(struct plx_pair_ring *ring);
 
 /* Forgets all pairs; from now on a pair has up to PAIR_BYTES. RANGE: fewer than PLX_PAIR_RING_MIN_SLOTS fit; the ring then has

@@ -18,7 +18,7 @@ struct plx_snapshot_server {
         int fd; /* 0: none */
         int64_t begun_ns;
     } silent[PLX_SILENT_PEERS];
-    int fd;           /* of the connection that asked; -1: none */
+    int fd;           /* the connection that asked; -1: none */
     bool has_request; /* its request is RANGE_NS, and has no answer yet */
     int64_t range_ns;
 };

@@ -12,7 +12,7 @@ static const char consumer[] = "parallax-gpio"; /* what gpioinfo shows */
 
 struct plx_gpio_line {
     struct gpiod_chip *chip;
-    struct gpiod_line *line; /* of CHIP, and gone with it */
+    struct gpiod_line *line; /* belongs to CHIP and is gone with it */
 };
 
 static int fail_to_open(const char *chip, int number, struct plx_error_message *message)

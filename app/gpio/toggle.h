@@ -17,7 +17,7 @@ struct plx_gpio_toggle {
     int64_t period_ns;          /* half a period of the line */
     /* The rest begins with zeros. */
     struct plx_client *client; /* NULL until a service was there */
-    int connect_result;        /* of the last attempt */
+    int connect_result;        /* result of the last attempt */
     int64_t connect_ns;        /* when the next attempt is due */
     int64_t step_ns;           /* when the next step is due */
     bool high;                 /* level of the line */

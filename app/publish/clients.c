@@ -19,7 +19,7 @@
 #include "core/base/clock.h"
 
 #define HELLO_TIME_NS (2 * PLX_NS_PER_S)
-#define TICK_NS (PLX_NS_PER_S / 2) /* of the timer that ends silent clients */
+#define TICK_NS (PLX_NS_PER_S / 2) /* timer that ends silent clients */
 #define EVENTS 64
 
 /* The user data of an epoll event: one of these, else an index into client[]. */

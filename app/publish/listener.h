@@ -12,7 +12,7 @@
 
 struct plx_listener {
     struct sockaddr_un address;
-    gid_t group;      /* of the socket's file; -1 = as it is */
+    gid_t group;      /* group of the socket's file; -1 = as it is */
     int lock, socket; /* -1: closed */
     dev_t device;     /* the socket's file */
     ino_t inode;      /* likewise */

@@ -14,7 +14,7 @@
 #define PLX_REACHABILITY_BUDGET_NS (2 * PLX_NS_PER_S) /* time for the answer */
 
 struct plx_reachability {
-    int fd; /* of the current attempt; -1 = none */
+    int fd; /* current attempt; -1 = none */
     int64_t begun_ns;
 };
 

@@ -20,7 +20,7 @@ struct plx_shm;
 struct plx_shm_options {
     uint64_t epoch;
     int slots;            /* 4..64 */
-    uint32_t frame_bytes; /* of one frame with its planes */
+    uint32_t frame_bytes; /* size of one frame with its planes */
 };
 
 /* Creates the memfd, mode 0600, fully allocated, mapped writable here (and in every process forked from here), then sealed

@@ -11,7 +11,7 @@
 
 struct plx_ros_environment {
     uint32_t domain;
-    char configuration[8192]; /* of Cyclone DDS; what $CYCLONEDDS_URI says comes last, so that it wins */
+    char configuration[8192]; /* for Cyclone DDS; what $CYCLONEDDS_URI says comes last, so that it wins */
 };
 
 /* From $ROS_DOMAIN_ID, $ROS_AUTOMATIC_DISCOVERY_RANGE, $ROS_LOCALHOST_ONLY, $ROS_STATIC_PEERS and $CYCLONEDDS_URI. ARG: one of

@@ -27,7 +27,7 @@ struct plx_ros_node {
     struct plx_diagnostics diagnostics;
     int64_t diagnosed_ns;           /* the last time, CLOCK_MONOTONIC */
     int frames_since;               /* then */
-    int64_t age_ns;                 /* of the newest frame when it came */
+    int64_t age_ns;                 /* age of the newest frame when it came */
     struct plx_confirmed confirmed; /* in the last frame that was published */
 };
 

@@ -18,7 +18,7 @@
 #define WARM_UP_PAIRS 5
 #define RATE_ERROR 0.05          /* allowed share of the expected rate */
 #define LOST_SHARE 0.02          /* allowed share of the pictures, lost or without a partner */
-#define MIN_BRIGHTNESS_RATIO 1.2 /* of pictures at four times the exposure time */
+#define MIN_BRIGHTNESS_RATIO 1.2 /* between pictures at four times the exposure time */
 #define PAIR_TIMEOUT_NS (2 * PLX_NS_PER_S)
 
 /* Whether SENTENCE, the reason for a lost camera, names another program. */

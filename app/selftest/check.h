@@ -22,7 +22,7 @@ enum check_verdict {
 /* Plain data without pointers: a check runs in its own process and writes the outcome into shared memory. */
 struct check_outcome {
     enum check_verdict verdict;
-    char message[256]; /* of a failure, skip or doubt: one sentence */
+    char message[256]; /* one sentence on a failure, skip or doubt */
     char note[2048];   /* measured values, lines that end with \n */
 };
 

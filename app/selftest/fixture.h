@@ -20,7 +20,7 @@ struct fixture {
     struct plx_stages *stages;
     struct plx_pipeline *pipeline;
     struct plx_frame *frame;
-    uint32_t bytes; /* of the frame */
+    uint32_t bytes; /* size of the frame */
     struct plx_raw raw[FIXTURE_PAIRS][PLX_EYES];
     uint32_t stage_us[PLX_STAGE_COUNT]; /* times of the newest frame */
 };

@@ -21,7 +21,7 @@
 
 /* The results of the reader process, in memory that it shares with the check. */
 struct seen {
-    int count;         /* of frames */
+    int count;         /* frames read */
     int error;         /* the plx_error that ended the reader; 0 = none */
     int64_t latency[]; /* ns */
 };

@@ -25,7 +25,7 @@ struct bench {
     struct plx_stages *stages;
     struct check_outcome *outcome;
     uint64_t random;
-    int width, height, error; /* of the case; the first failure of its stages */
+    int width, height, error; /* case size; the first failure of its stages */
     struct twin twin[TWINS];
     int twins;
 };

@@ -21,7 +21,7 @@ struct plx_blackbox {
     struct plx_error_message reason; /* the last recorded reason */
     struct plx_child copier;         /* the process that writes a copy */
     const char *saving;              /* why a copy is due; NULL: no copy is due */
-    const char *copy_reason;         /* of the copy that is being written */
+    const char *copy_reason;         /* reason for the copy that is being written */
     int64_t save_ns;                 /* when that copy is due */
     int64_t saved_ns;                /* when the last copy was made */
 };

@@ -15,7 +15,7 @@
 struct plx_child {
     pid_t pid;     /* 0 = no process */
     int report_fd; /* receives reports, sends commands; -1 = closed. Stays open after the process until plx_child_finish */
-    sd_event_source *reports; /* of plx_child_watch; NULL = none */
+    sd_event_source *reports; /* source that plx_child_watch made; NULL = none */
 };
 
 #define PLX_CHILD_NONE ((struct plx_child){.pid = 0, .report_fd = -1})

@@ -130,7 +130,7 @@ static int open_publisher(struct plx_publisher *publisher, sd_event *event, cons
         return 0;
     const int result = plx_publisher_open(publisher, event, &plan->config, plan->frame_bytes, message);
     if (result == 0)
-        plx_corrections_remove_stand_in(plan->config.publish.socket); /* of a service that ran here before */
+        plx_corrections_remove_stand_in(plan->config.publish.socket); /* left by a service that ran here before */
     return result;
 }
 

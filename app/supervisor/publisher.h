@@ -18,8 +18,8 @@ struct plx_publisher {
     struct plx_shm *shm;  /* the memory that clients have */
     struct plx_shm *next; /* a new one, until its engine has published; NULL = none */
     struct plx_clients *clients;
-    sd_event_source *socket;         /* of plx_publisher_open */
-    uint32_t frame_bytes;            /* of a frame there */
+    sd_event_source *socket;         /* source that plx_publisher_open made */
+    uint32_t frame_bytes;            /* size of a frame there */
     uint32_t next_bytes;             /* frame size of next */
     enum plx_state state;            /* the published state */
     uint32_t health;                 /* the published health */

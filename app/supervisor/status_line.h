@@ -14,7 +14,7 @@ struct plx_status_line {
     uint32_t frames;        /* published since then */
     uint32_t obstacles;     /* in the newest */
     uint32_t blind;         /* why the newest cannot show any, enum plx_blind bits */
-    int64_t fresh_until_ns; /* of the newest, CLOCK_MONOTONIC */
+    int64_t fresh_until_ns; /* freshness of the newest frame ends, CLOCK_MONOTONIC */
 };
 
 /* What else the line says. */
@@ -22,7 +22,7 @@ struct plx_status {
     enum plx_state state;
     uint32_t health; /* enum plx_health */
     int clients;
-    const char *source_note; /* of plx_source_note */
+    const char *source_note; /* text that plx_source_note made */
     const char *reason;      /* "" = none */
 };
 

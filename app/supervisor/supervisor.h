@@ -29,7 +29,7 @@
 
 struct plx_supervisor {
     struct plx_parent parent; /* has the event loop */
-    int event_fd;             /* of the loop, for children to close */
+    int event_fd;             /* the loop's descriptor, for children to close */
     int64_t now_ns;           /* service time at the start of this iteration of the loop; every decision uses it */
     struct plx_service_clock clock;
 

@@ -22,7 +22,7 @@ void plx_frame_stats_add(struct plx_frame_stats *stats, const struct plx_frame *
 /* Begins a new interval at the last frame of the old one. */
 void plx_frame_stats_restart(struct plx_frame_stats *stats);
 
-double plx_frame_stats_rate_hz(const struct plx_frame_stats *stats); /* of publication; NAN before the second frame */
+double plx_frame_stats_rate_hz(const struct plx_frame_stats *stats); /* frames a second; NAN before the second frame */
 /* Mean; NAN without a frame, or if capture times are ahead of the clock, as in a replay without pauses. */
 double plx_frame_stats_latency_ms(const struct plx_frame_stats *stats);
 

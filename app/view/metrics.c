@@ -11,7 +11,7 @@
 struct writer {
     FILE *text;     /* NULL: JSON */
     cJSON *json;    /* {name: {help, type, samples}} */
-    cJSON *samples; /* of the metric that was begun last */
+    cJSON *samples; /* array of the metric that was begun last */
     const char *name;
 };
 

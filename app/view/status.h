@@ -25,7 +25,7 @@ struct plx_status {
     struct plx_frame frame;
     double free_m;                /* plx_free_ahead */
     struct plx_drop drop;         /* plx_drop_ahead */
-    struct plx_frame_stats stats; /* of the frames of the last second; empty without a fresh frame */
+    struct plx_frame_stats stats; /* frames of the last second; empty without a fresh frame */
 };
 
 /* Fills the first part of STATUS, the service now. The error of plx_state: FORMAT. */

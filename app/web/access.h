@@ -17,7 +17,7 @@
 struct plx_web_access {
     char token[PLX_WEB_TOKEN];  /* "": none is needed */
     const char *names;          /* further names of this machine, separated by commas */
-    const char *origins;        /* of other sites that may open a socket, likewise; the caller's */
+    const char *origins;        /* other sites that may open a socket, likewise; the caller's */
     const char *socket, *group; /* the service's socket and publish.group; the caller's */
 };
 

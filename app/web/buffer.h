@@ -13,7 +13,7 @@ struct plx_web_buffer {
     _Alignas(8) uint8_t data[];
 };
 
-/* Of BYTES, with one reference, the caller's. NULL: out of memory. */
+/* Creates a buffer for BYTES, with one reference, the caller's. NULL: out of memory. */
 static inline struct plx_web_buffer *plx_web_buffer_create(size_t bytes)
 {
     struct plx_web_buffer *buffer = malloc(sizeof *buffer + bytes);

@@ -55,9 +55,9 @@ struct plx_web_connection {
     char viewer[80];                     /* the handler's: who looks; "": nobody has asked */
     uint8_t *in;                         /* what is not read yet */
     size_t in_bytes, in_capacity;
-    struct plx_ws_reader *reader; /* of a WebSocket */
+    struct plx_ws_reader *reader; /* reads a WebSocket; NULL before */
     struct plx_web_part part[PLX_WEB_QUEUE];
-    int parts, first;          /* of the queue, a ring */
+    int parts, first;          /* queue length and start: PART is a ring */
     struct plx_web_peer *peer; /* the handler's: who is behind a WebSocket; NULL: nobody yet */
 };
 

@@ -26,8 +26,8 @@ struct plx_web_feed {
     sd_event_source *readable, *timer;
     struct plx_frame *frame; /* a whole copy of the last frame that was wanted; NULL: none yet */
     size_t capacity;
-    struct plx_frame_stats stats; /* of this second, so far */
-    struct plx_status status;     /* of now; its stats are those of the last whole second */
+    struct plx_frame_stats stats; /* this second, so far */
+    struct plx_status status;     /* present status; its stats are those of the last whole second */
     unsigned states;              /* told so far */
     bool told;                    /* the log has said whether the service is there */
 };

@@ -389,7 +389,7 @@ static void close_foxglove(struct plx_web_peer *peer, struct plx_web_hub *hub)
 }
 
 const struct plx_web_peer_ops plx_foxglove_ops = {
-    .protocol = {"foxglove.websocket.v1", "foxglove.sdk.v1"}, /* of older and newer libraries; they differ in name alone */
+    .protocol = {"foxglove.websocket.v1", "foxglove.sdk.v1"}, /* older and newer libraries: the names are the only difference */
     .bytes = sizeof(struct foxglove),
     .open = greet,
     .close = close_foxglove,

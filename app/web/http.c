@@ -84,7 +84,7 @@ static bool is_plain_path(const char *path)
 /* What the fields before have said: which kept ones were there, and parts of the upgrade (RFC 6455, 4.2.1). */
 struct seen {
     unsigned kept;         /* bit i: field i of parse_field */
-    struct span authority; /* of a target in absolute form, which counts instead of Host; length 0: none */
+    struct span authority; /* host in a target of absolute form, which counts instead of Host; length 0: none */
     bool upgrade, connection, version;
 };
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PLX_HTTP_MAX_BYTES 8192 /* of a request */
+#define PLX_HTTP_MAX_BYTES 8192 /* longest request */
 #define PLX_HTTP_TEXT 512
 #define PLX_WEB_PAGE_PROTOCOL "parallax.v1" /* the WebSocket of the page, which can ask for recordings */
 

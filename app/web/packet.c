@@ -12,7 +12,7 @@
 
 #define JPEG_QUALITY 70
 #define ALIGNED(BYTES) (((size_t)(BYTES) + 7) & ~(size_t)7)
-#define INVALID_BYTE 255 /* of a disparity of 8 bits; 254 is the largest one */
+#define INVALID_BYTE 255 /* value without disparity in 8 bits; 254 is the largest one */
 
 const char *const plx_web_plane_names[PLX_WEB_PLANES] = {"left", "right", "disparity", "scan", "histogram", "map"};
 
@@ -22,8 +22,8 @@ struct plane {
     uint32_t width, height;
     const uint8_t *row; /* rows of BYTES_PER_ROW, PITCH apart; or one piece of memory */
     size_t bytes_per_row, pitch, rows, bytes;
-    uint8_t *owned; /* of zlib */
-    uint8_t *jpeg;  /* of turbojpeg */
+    uint8_t *owned; /* allocated by zlib */
+    uint8_t *jpeg;  /* allocated by turbojpeg */
 };
 
 struct plx_web_encoder {

@@ -14,7 +14,7 @@
 #include "config/config.h"
 
 struct plx_web_parameters {
-    const char *socket; /* of the service; the caller's */
+    const char *socket; /* the service's socket; the caller's */
     /* Called with what a read gave; NULL: the service does not answer. */
     void (*answered)(void *context, const struct plx_config *config);
     void *context;

@@ -20,7 +20,7 @@ struct plx_foxglove_frame;
 /* What all peers of a server share. */
 struct plx_web_hub {
     struct plx_web_feed feed;
-    struct plx_web_packet_cache packets;         /* of the present frame, for pages */
+    struct plx_web_packet_cache packets;         /* packets of the present frame, for pages */
     struct plx_foxglove_frame *foxglove;         /* messages of the present frame */
     char *state;                                 /* the present state, for pages, by cJSON; NULL: nobody has asked for it */
     struct plx_web_parameters parameters;        /* the configuration in force */

@@ -28,7 +28,7 @@
 #define SILENT_NS (30 * PLX_NS_PER_S) /* and closed */
 #define LINGER_NS (2 * PLX_NS_PER_S)  /* for the other side to close */
 #define UNAUTHORIZED 32               /* connections that have not passed the checks: half of all */
-#define UNAUTHORIZED_OF_ONE 12        /* of one address; a browser opens 6 at once */
+#define UNAUTHORIZED_OF_ONE 12        /* from one address; a browser opens 6 at once */
 
 static const struct plx_web_peer_ops *const peer_kinds[] = {&plx_web_viewer_ops, &plx_foxglove_ops};
 

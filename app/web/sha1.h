@@ -9,7 +9,7 @@
 #define PLX_SHA1_BYTES 20
 #define PLX_SHA1_MAX_TEXT 119 /* two blocks, with the end that is added */
 
-/* Of LENGTH bytes of TEXT, at most PLX_SHA1_MAX_TEXT. */
+/* Hashes LENGTH bytes of TEXT, at most PLX_SHA1_MAX_TEXT. */
 void plx_sha1(const void *text, size_t length, uint8_t ret_hash[PLX_SHA1_BYTES]);
 
 #endif

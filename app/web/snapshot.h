@@ -9,12 +9,12 @@
 #include "core/base/text.h"
 
 struct plx_web_snapshot {
-    const char *socket; /* of the recorder; the caller's */
+    const char *socket; /* the recorder's socket; the caller's */
     sd_event *event;
     /* ANSWER: as struct plx_recorder_answer says; its text is clean. */
     void (*answered)(void *context, const struct plx_recorder_answer *answer);
     void *context;
-    int fd; /* of the request; -1: none */
+    int fd; /* the request's connection; -1: none */
     sd_event_source *readable, *limit;
 };
 

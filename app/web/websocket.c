@@ -38,7 +38,7 @@ void plx_ws_accept(const char *key, char ret_accept[PLX_WS_ACCEPT])
 struct head {
     bool is_last;
     int opcode;
-    size_t length; /* of the head */
+    size_t length; /* length of the head */
     uint64_t bytes;
     const uint8_t *mask;
 };

@@ -28,7 +28,7 @@ void plx_ws_accept(const char *key, char ret_accept[PLX_WS_ACCEPT]);
 
 /* Puts fragments together. All zeros to begin with. */
 struct plx_ws_reader {
-    int opcode; /* of the message that is being put together; 0: none */
+    int opcode; /* kind of the message that is being put together; 0: none */
     size_t bytes;
     uint8_t message[PLX_WS_MAX_MESSAGE + 1]; /* a text ends with a 0 */
 };

@@ -18,7 +18,7 @@ static const struct kind {
     const char *type;
     enum plx_distortion model;
     const char *coefficient[5];
-    int needed; /* of the coefficients; the others are 0 where they are missing */
+    int needed; /* coefficients that must be there; the others are 0 where they are missing */
 } kinds[KINDS] = {
     {"PinHole", PLX_DISTORTION_PLUMB_BOB, {"k1", "k2", "p1", "p2", "k3"}, 0},
     {"KannalaBrandt8", PLX_DISTORTION_EQUIDISTANT, {"k1", "k2", "k3", "k4"}, 4},

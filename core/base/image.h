@@ -15,7 +15,7 @@ struct plx_stages;
 extern "C" {
 #endif
 
-#define PLX_MAX_SIDE 8192 /* of any image, pixels */
+#define PLX_MAX_SIDE 8192 /* largest side of any image, pixels */
 
 /* Size of one element in bytes; images of another meaning share a type (disparity and 16-bit grey are both U16). */
 enum plx_type { PLX_U8 = 1, PLX_U16 = 2, PLX_U32 = 4, PLX_U64 = 8, PLX_U128 = 16 };
@@ -65,7 +65,7 @@ enum plx_bayer { PLX_BAYER_RGGB, PLX_BAYER_BGGR, PLX_BAYER_GRBG, PLX_BAYER_GBRG 
 struct plx_raw {
     const void *data;
     size_t bytes;      /* that may be read from data */
-    int width, height; /* of the whole buffer, pixels */
+    int width, height; /* size of the whole buffer, pixels */
     size_t pitch;      /* bytes; the chroma plane of NV12/NV21 follows the luma plane with the same pitch */
     enum plx_format format;
     enum plx_bayer bayer;
@@ -75,7 +75,7 @@ struct plx_raw {
 
 struct plx_format_layout {
     const char *name;
-    int bits;        /* of one sample, which is also the depth of the grey made from it */
+    int bits;        /* bits of one sample, which is also the depth of the grey made from it */
     int unit_pixels; /* the shortest run of whole pixels along a row ... */
     int unit_bytes;  /* ... and its bytes */
     bool words;      /* samples are 16-bit words, little endian */

@@ -38,7 +38,7 @@ struct plx_parameters {
 /* The parameter that is out of its range. */
 struct plx_parameter_error {
     const char *name; /* static storage */
-    size_t offset;    /* of the field in the struct that was checked, bytes; SIZE_MAX: it is no field of that struct */
+    size_t offset;    /* the field's place in the struct that was checked, bytes; SIZE_MAX: it is no field of that struct */
     double value;
     char expected[160]; /* in words: "a whole number from 0 to 120" */
 };

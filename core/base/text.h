@@ -44,7 +44,7 @@ bool plx_is_control(uint32_t point);
 
 /* The optimal string alignment distance (Damerau 1964): insertions, deletions, replacements and swaps of neighbours that turn A
  * into the first B_LENGTH characters of B. */
-#define PLX_EDIT_DISTANCE_LETTERS 64 /* of A that are compared, and the largest B_LENGTH */
+#define PLX_EDIT_DISTANCE_LETTERS 64 /* letters of A that are compared, and the largest B_LENGTH */
 int plx_edit_distance(const char *a, const char *b, size_t b_length);
 
 /* TEXT without the UTF-8 byte order mark at its start, which editors put there. */

@@ -133,8 +133,8 @@ enum { TALL, ABOVE, EXPECTED, BELOW };
 
 /* Where a frame's patch is, and where it is searched for. */
 struct place {
-    int x, y;                                    /* of the patch, left */
-    int strip_x, strip_end, strip_y, strip_last; /* of the tall strip, right; ends are not part of it */
+    int x, y;                                    /* upper left of the patch, left image */
+    int strip_x, strip_end, strip_y, strip_last; /* bounds of the tall strip, right image; ends are not part of it */
     int expected;                                /* row in the right image where it should be found */
 };
 

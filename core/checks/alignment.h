@@ -38,7 +38,7 @@ struct plx_row_fit plx_row_fit(const struct plx_row_offset *offset, int count, d
 #define PLX_ALIGNMENT_SURE 4     /* in this many offsets in a row */
 
 struct plx_alignment {
-    int width, height;   /* of the rectified images */
+    int width, height;   /* size of the rectified images */
     double focal_length; /* vertical, pixels */
     int min_disparity, disparities;
     uint32_t frame; /* number of the current frame: it chooses the patch */
@@ -47,7 +47,7 @@ struct plx_alignment {
     struct plx_row_offset offset[PLX_ALIGNMENT_OFFSETS];
     bool is_known;          /* the rows were right, or surely off, at some time; or the pictures are too small to be checked */
     int off;                /* offsets in a row whose fit was a fault, up to PLX_ALIGNMENT_SURE */
-    struct plx_row_fit fit; /* of the offsets; without inliers: they do not agree, or are too few */
+    struct plx_row_fit fit; /* fit of the offsets; without inliers: they do not agree, or are too few */
 };
 
 void plx_alignment_init(struct plx_alignment *alignment, int width, int height, double focal_length, int min_disparity,

@@ -64,6 +64,6 @@ int64_t plx_budget_fatal_ns(int what, int64_t period_ns); /* a longer one ends t
 int64_t plx_budget_fresh_ns(int64_t period_ns);           /* how long after its capture a pair is fresh; at most 3 s */
 uint32_t plx_budget_health(int what);                     /* the flag, an enum plx_health */
 const char *plx_budget_name(int what);                    /* "stage sgm"; static storage */
-const char *plx_budget_thread(int thread);                /* of an enum plx_thread: "the working thread"; static storage */
+const char *plx_budget_thread(int thread);                /* "the working thread" for an enum plx_thread; static storage */
 
 #endif

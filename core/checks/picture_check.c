@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EYE_ROWS                                                                                                               \
-    (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES) /* rows of the histogram plane: the whole image, then its tiles */
 #define DARK_LEVEL 16
 #define DARK_PERCENT 99
 #define WHITE_LEVEL 250
@@ -42,7 +40,7 @@ static bool is_brighter(const uint32_t *a, const uint32_t *b)
 
 uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const struct plx_image *histogram)
 {
-    const uint32_t *left = plx_row(histogram, 0), *right = plx_row(histogram, EYE_ROWS);
+    const uint32_t *left = plx_row(histogram, 0), *right = plx_row(histogram, PLX_HISTOGRAM_EYE_ROWS);
     const uint64_t white = 100 - WHITE_PERCENT;
     const struct {
         bool now;
@@ -68,7 +66,7 @@ uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const s
 
 #define NEAR_STEP 2
 #define FAR_STEP 8
-#define SHARP_ROWS 16 /* of these one is read */
+#define SHARP_ROWS 16 /* one of so many rows is read */
 #define MIN_STEP 2    /* grey levels, mean over FAR_STEP: less is noise */
 
 /* Sums of the absolute steps along some rows. */

@@ -38,7 +38,7 @@ bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct 
  * that is dark or overexposed throughout is not judged: noise is clipped there. */
 #define PLX_FROZEN_CHECK_TILES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
 #define PLX_FROZEN_CHECK_PICTURES 4 /* that a picture is compared with: as many buffers as drivers usually have */
-#define PLX_FROZEN_CHECK_REPEATS 5  /* of a part of the picture; a whole picture is frozen at its first repeat */
+#define PLX_FROZEN_CHECK_REPEATS 5  /* repeats of a part of the picture; a whole picture is frozen at its first repeat */
 #define PLX_FROZEN_CHECK_PAIRS (PLX_FROZEN_CHECK_PICTURES + PLX_FROZEN_CHECK_REPEATS) /* that show any such fault */
 
 /* One eye's memory; zeroed = no picture yet. */

@@ -10,11 +10,11 @@
 #define MIN_OF_QUARTER 8
 #define SIGNIFICANT 4.0      /* standard deviations */
 #define STEADY 5.0           /* standard deviations of the mean of four quarters */
-#define BETTER_PX 0.05       /* of the median of rows: significant whatever the deviations say */
+#define BETTER_PX 0.05       /* a median of rows better by so much is significant whatever the deviations say */
 #define MIN_ROWS_PX 0.1      /* somewhere in the picture: less is not worth another map */
 #define UNCERTAIN_PX 0.15    /* standard deviation at a corner of the picture, */
 #define UNCERTAIN_SHARE 0.25 /* or of what is corrected there */
-#define NOISE_OF_MEDIAN 2.0  /* of N matches: so many of their medians over the square root of N */
+#define NOISE_OF_MEDIAN 2.0  /* noise of the median of N matches: so many medians over the square root of N */
 #define MIN_SPAN_NS (20 * PLX_NS_PER_S)
 #define MAX_ANGLE_RAD 0.035 /* 2 degrees */
 #define MAX_SCALE 0.01

@@ -9,7 +9,7 @@
 #include "core/motion/corners.h"
 #include "core/motion/flow.h"
 
-#define COLUMNS 8 /* of cells */
+#define COLUMNS 8 /* cells side by side */
 #define ROWS 6
 #define MARGIN 20      /* px from the border: the window, and what is read beyond it */
 #define TRIES 6        /* places in a cell; the one with most texture counts */
@@ -25,7 +25,7 @@ struct pair {
     int min_disparity;
     const struct plx_calibration_info *calibration;
     struct plx_row_numbers expected;
-    struct plx_pyramid left; /* of one level, a view */
+    struct plx_pyramid left; /* one level, a view */
     struct plx_image right;
 };
 

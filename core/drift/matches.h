@@ -13,7 +13,7 @@
 #define PLX_PLACES_LATER 3
 #define PLX_FEW_MATCHES 256
 #define PLX_PLACES_SINGLE                                                                                                      \
-    144 /* of a picture that is no part of a sequence: fewer than a correction needs, so that it takes two */
+    144 /* for a picture that is no part of a sequence: fewer than a correction needs, so that it takes two */
 #define PLX_PLACES_MAX PLX_PLACES_SINGLE
 
 /* LEFT and RIGHT U8, DISPARITY U16 relative to MIN_DISPARITY, all of one size. Looks at PLACES (at most PLX_PLACES_MAX), from

@@ -8,11 +8,11 @@
 #include "core/geometry/cholesky.h"
 
 #define MIN_OF_PART 24
-#define STEPS 4         /* of reweighting, from the last estimate on, */
+#define STEPS 4         /* reweighting from the last estimate on, */
 #define SCALE_STEPS 2   /* with a new scale in the first ones */
-#define FREEDOM 4.0     /* of Student's t, whose likelihood gives the weights */
+#define FREEDOM 4.0     /* for Student's t, whose likelihood gives the weights */
 #define MIN_SCALE 0.02  /* px */
-#define INFLATION 1.0   /* of the covariance: matches of one surface share errors */
+#define INFLATION 1.0   /* factor on the covariance: matches of one surface share errors */
 #define SHARED_PX 0.006 /* standard deviation of what all matches may share */
 
 #define NUMBERS PLX_ROW_NUMBERS
@@ -175,7 +175,7 @@ static bool find_deviations(const struct plx_row_drift *drift, const struct sums
     for (int k = 0; k < NUMBERS; k++) {
         double unit[NUMBERS] = {0}, row[NUMBERS], square = 0;
         unit[k] = 1;
-        plx_cholesky_solve(lower, NUMBERS, unit, row); /* of the inverse */
+        plx_cholesky_solve(lower, NUMBERS, unit, row); /* row of the inverse */
         for (int i = 0; i < NUMBERS; i++)
             for (int l = 0; l < NUMBERS; l++)
                 square += row[i] * row[l] * sums->spread[l <= i ? NUMBERS * i + l : NUMBERS * l + i];

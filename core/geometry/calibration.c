@@ -10,7 +10,7 @@
 #include "core/geometry/matrix3.h"
 #include "core/geometry/stereo.h"
 
-#define ROW_TOLERANCE 1e-6 /* of numbers that must be the same in both projections, relative */
+#define ROW_TOLERANCE 1e-6 /* relative difference of numbers that must be the same in both projections */
 
 static const char *const eye_name[PLX_EYES] = {"left", "right"};
 

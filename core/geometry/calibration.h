@@ -37,7 +37,7 @@ void plx_camera_unproject(const struct plx_camera *camera, double u, double v, d
 /* All zeros: there is none. */
 struct plx_stereo_calibration {
     struct plx_camera camera[PLX_EYES];
-    double rotation[9];                /* of the right camera against the left: x_right = R x_left + t; row-major */
+    double rotation[9];                /* right camera against the left: x_right = R x_left + t; row-major */
     double translation[3];             /* metres */
     bool rectified;                    /* rectification and projection below came from the file */
     double rectification[PLX_EYES][9]; /* R1, R2 */
@@ -66,7 +66,7 @@ int plx_baseline_check(double metres, struct plx_error_message *message);
 int plx_projection_check_shift(const double p[12], enum plx_eye eye, struct plx_error_message *message);
 
 #define PLX_MAX_FOCAL_LENGTH 1e6    /* pixels */
-#define PLX_ROTATION_TOLERANCE 1e-3 /* of products of rows; files print as few as four digits */
+#define PLX_ROTATION_TOLERANCE 1e-3 /* deviation in products of rows; files print as few as four digits */
 
 /* Checks every number: finite, focal lengths 1..1e6 px, principal points inside, and then, where the rectification is there,
  * that it is orthonormal, shares focal length and rows, and has a baseline within the bounds above with the left camera on the

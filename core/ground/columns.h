@@ -33,7 +33,7 @@
 #define PLX_CELL_HEIGHT 2
 #define PLX_CELL_PIXELS (PLX_CELL_WIDTH * PLX_CELL_HEIGHT)
 #define PLX_CELL_UNKNOWN INT16_MIN
-#define PLX_CELL_LIMIT 16383 /* of values and grounds, either sign */
+#define PLX_CELL_LIMIT 16383 /* largest value or ground, either sign */
 
 #define PLX_PATH_GROUNDS 13 /* k = -6 .. 6 */
 #define PLX_PATH_MIDDLE 6   /* k = 0 */

@@ -17,9 +17,9 @@
 
 #include "core/ground/ground.h"
 
-#define PLX_GROUND_ROWS 64      /* of the histogram, spread evenly over the image */
-#define PLX_GROUND_BINS 128     /* of each, over the searched disparities */
-#define PLX_GROUND_HORIZONS 128 /* of the grid of lines */
+#define PLX_GROUND_ROWS 64      /* rows of the histogram, spread evenly over the image */
+#define PLX_GROUND_BINS 128     /* bins of a row, over the searched disparities */
+#define PLX_GROUND_HORIZONS 128 /* horizons in the grid of lines */
 #define PLX_GROUND_SLOPES 96    /* likewise: camera heights from 5 m down to 4 cm */
 #define PLX_GROUND_HIGHEST_M 5.0
 #define PLX_GROUND_HEIGHT_RATIO 0.95

@@ -32,10 +32,10 @@ enum plx_ground_state { PLX_GROUND_NONE = 0, PLX_GROUND_FOUND = 1, PLX_GROUND_HE
  * ground. */
 struct plx_ground {
     int64_t a, b, c;
-    int32_t camera_height_um; /* of the left camera above the plane, micrometres */
+    int32_t camera_height_um; /* left camera above the plane, micrometres */
     int32_t valid;            /* enum plx_ground_state */
-    int32_t pixels;           /* of this frame, held or not: those that voted, plx_ground_add_pixel */
-    int32_t inliers;          /* of those, within the tolerance of the plane */
+    int32_t pixels;           /* pixels of this frame, held or not, that voted: plx_ground_add_pixel */
+    int32_t inliers;          /* voters within the tolerance of the plane */
 };
 
 /* Normal of the plane over the camera's height above it, 1/m, in camera axes: n / h. */
@@ -57,8 +57,8 @@ struct plx_ground plx_ground_of(const double normal[3], double height, const str
 /* What earlier frames say of the ground, for one frame. All 0: nothing, as for a single picture. */
 struct plx_ground_prior {
     struct plx_ground held;               /* HELD if it may stand in for the ground of this frame, else all 0 */
-    int32_t slope_min, slope_max;         /* of candidate lines, as struct plx_ground_line; 0, 0: any */
-    int32_t height_min_um, height_max_um; /* of the camera, micrometres; 0, 0: any, and any tilt */
+    int32_t slope_min, slope_max;         /* candidate lines, as struct plx_ground_line; 0, 0: any */
+    int32_t height_min_um, height_max_um; /* camera height, micrometres; 0, 0: any, and any tilt */
 };
 
 struct plx_ground_params {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEIGHT_LOW 0.75 /* of the median height */
+#define HEIGHT_LOW 0.75 /* share of the median height */
 #define HEIGHT_HIGH 1.25
-#define MOUNT_LOW 0.9 /* of the height that the mount says */
+#define MOUNT_LOW 0.9 /* share of the height that the mount says */
 #define MOUNT_HIGH 1.1
 
 struct plx_ground plx_ground_of(const double normal[3], double height, const struct plx_calibration_info *calibration,

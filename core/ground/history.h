@@ -16,7 +16,7 @@
 struct plx_ground_history {
     struct plx_ground last;                /* found */
     int64_t last_ns, now_ns;               /* when; capture time of the frame that is computed */
-    int32_t height_um[PLX_GROUND_HEIGHTS]; /* of the last planes found, a ring */
+    int32_t height_um[PLX_GROUND_HEIGHTS]; /* heights of the last planes found, a ring */
     int heights;                           /* found since the history began */
     int missed;                            /* frames in a row without */
 };

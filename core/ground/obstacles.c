@@ -8,7 +8,7 @@
 #include "core/geometry/stereo.h"
 #include "core/ground/stixels.h"
 
-#define MIN_WIDTH_M 0.08 /* of an obstacle, with what matching adds */
+#define MIN_WIDTH_M 0.08 /* width of an obstacle, with what matching adds */
 #define MIN_HEIGHT_M 0.05
 #define MIN_RISE_M 0.1          /* above min_height; a lower region is roughness of the ground */
 #define STANDS_WITHIN_M 0.15    /* above min_height: an obstacle that ends there stands on the ground */
@@ -117,7 +117,7 @@ static bool measure(const struct plx_region *r, const struct geometry *geometry,
                  far = depth_at(geometry, far_disparity);
     const int columns = r->inner_x1 - r->inner_x0 + 1;
     const double widened = params->method == PLX_OBSTACLES_OF_STIXELS ? STIXEL_FATTENING_PX : FATTENING_PX;
-    const double fattening = fmin(widened, columns / 4.0); /* of a narrow region half is left */
+    const double fattening = fmin(widened, columns / 4.0); /* half of a narrow region is left */
     const double u0 = r->inner_x0 - 0.5 + fattening - c->cx, u1 = r->inner_x1 + 0.5 - fattening - c->cx;
     const double z0 = depth_at(geometry, left), z1 = depth_at(geometry, right);
     /* From side to side, each at its own depth: a wall along the way is as wide as it is long. */

@@ -22,8 +22,8 @@ struct plx_obstacle_params {
     double range_min_m, range_max_m;
     double min_height_m, max_height_m; /* above ground */
     double min_drop_m;                 /* by so much the ground falls at a drop; 0: drops are not looked for */
-    int open_size, close_size;         /* of regions: morphology, odd, 1 = off */
-    int max_step;                      /* of regions: 1/16 px between neighbours of one obstacle */
+    int open_size, close_size;         /* morphology for regions: odd, 1 = off */
+    int max_step;                      /* 1/16 px between neighbours in one region */
     int min_area;                      /* pixels */
 };
 
@@ -69,9 +69,9 @@ struct plx_region {
     int32_t x0, y0, x1, y1; /* inclusive box */
     int32_t inner_x0, inner_y0, inner_x1, inner_y1;
     uint64_t sum_x, sum_y;
-    uint64_t interior_sum_d, interior_sum_x, interior_sum_y; /* of the interior's disparities, columns and rows */
+    uint64_t interior_sum_d, interior_sum_x, interior_sum_y; /* sums over the interior's disparities, columns and rows */
     struct plx_refined interior;                             /* the interior's disparity */
-    struct plx_refined left, right;                          /* of the strips along the inner box's left and right side */
+    struct plx_refined left, right;                          /* lines along the inner box's left and right side */
     uint32_t median, p95, p05;                               /* percentiles of disparity */
     uint32_t reserved;
 };

@@ -13,7 +13,7 @@
 #define RISE_CELLS 3 /* that show it */
 #define RISE_NOISE 5 /* standard deviations of a height */
 #define DROP_SLOPE 7 /* and ground that falls by no more than a 7th: 8 degrees */
-#define DROP_CELLS 1 /* of a low floor far ahead hardly more lie below a slope of 8 degrees */
+#define DROP_CELLS 1 /* a low floor far ahead shows hardly more below a slope of 8 degrees */
 #define DROP_NOISE 3
 #define FARTHEST_MM 1000000
 
@@ -63,7 +63,7 @@ struct bend {
 /* How far along the ground a point lies, from its depth and its height above the plane: the camera looks down on it. */
 struct ground_view {
     int64_t depth;        /* mm, of disparity 1 */
-    int32_t cosine, sine; /* of the angle, in 1/65536 */
+    int32_t cosine, sine; /* cosine and sine in 1/65536 */
     int32_t camera_mm;    /* above the plane */
 };
 

@@ -14,7 +14,7 @@
 #define PLX_PIECE_MIN 4       /* cells that support a piece */
 #define PLX_PIECE_DRIFT 8     /* a piece's states are within 1 / 8 and 1 of that of its lowest cell */
 #define PLX_FREE_GAP 12       /* cells: ground seen beyond a longer gap is not known to be free */
-#define PLX_SCAN_DROP_SHIFT 1 /* of its disparity in plx_scan.known, until it is confirmed */
+#define PLX_SCAN_DROP_SHIFT 1 /* shift of its disparity in plx_scan.known, until it is confirmed */
 #define PLX_DROP_CELLS 3      /* that show what lies below a drop */
 #define PLX_DROP_NOISE 4      /* 1/16 px: standard deviation of a disparity */
 #define PLX_DROP_NEVER 65535  /* mm: no point lies so deep */
@@ -23,7 +23,7 @@
 #define PLX_NEAR_SEEN 6       /* unless so many show it, something may stand there that is too near to be matched */
 #define PLX_LOW_MM 400        /* a slope that ends below is ground */
 #define PLX_PARTNER_MARGIN 64 /* 1/16 px: so far outside the right picture a partner may lie */
-#define PLX_NEAREST_KEPT 8    /* of the nearest values, for the third nearest without outliers */
+#define PLX_NEAREST_KEPT 8    /* nearest values, for the third nearest without outliers */
 #define PLX_MAX_HEIGHT_BITS 15
 #define PLX_MAX_HEIGHT_MM ((1 << PLX_MAX_HEIGHT_BITS) - 1)
 
@@ -32,8 +32,8 @@ struct plx_column {
     const struct plx_columns_params *params;
     const struct plx_ground *ground;
     int x;                 /* its number */
-    int rows;              /* of cells */
-    int width, height;     /* of the image, pixels */
+    int rows;              /* rows of cells */
+    int width, height;     /* image size, pixels */
     const int16_t *value;  /* [rows] */
     const uint16_t *state; /* [rows] of the path */
 };
@@ -41,7 +41,7 @@ struct plx_column {
 /* A run of cells TOP .. FOOT, row 0 at the top of the image, in which the path is on things and moves by one state at most. */
 struct plx_piece {
     int top, foot;
-    int k; /* of the ground below, 0 if there is none */
+    int k; /* state of the ground below, 0 if there is none */
 };
 
 PLX_BOTH bool plx_on_ground(const struct plx_column *column, int row)
@@ -176,8 +176,8 @@ PLX_BOTH void plx_nearest_add(int nearest[PLX_NEAREST_KEPT], int value)
     }
 }
 
-/* Of the largest values, descending and NONE where there are fewer: the third, after leading ones more than a tenth nearer than
- * the one two places on; if there is none, the last. */
+/* Picks from the largest values, descending and NONE where there are fewer: the third, after leading ones more than a tenth
+ * nearer than the one two places on; if there is none, the last. */
 PLX_BOTH int plx_nearest_pick(const int nearest[PLX_NEAREST_KEPT], int none)
 {
     int i = 0, last = 0;
@@ -316,7 +316,7 @@ PLX_BOTH int plx_cell_fall_mm(const struct plx_column *column, int row)
 
 /* What a cell says of drops; all 0 where nothing is known. */
 struct plx_drop_cell {
-    int height; /* of its point above the plane, mm */
+    int height; /* height of its point above the plane, mm */
     int fall;   /* plx_cell_fall_mm */
     int need; /* mm: a point that lies so much deeper than the ground is no noise: three standard deviations of its height, and
                  three quarters of what is looked for; 1 .. PLX_DROP_NEVER */

@@ -8,7 +8,7 @@
 #include <parallax/error.h>
 #include <parallax/frame.h>
 
-#define BLOCKS_X 10 /* of the grid that corners are spread over */
+#define BLOCKS_X 10 /* blocks in the grid that corners are spread over */
 #define BLOCKS_Y 6
 #define MIN_DISTANCE 4 /* pixels of half size, column or row, between two corners */
 #define SMOOTH_PX 4    /* full size: the disparity is checked this far around a corner */

@@ -9,7 +9,7 @@
 
 #define ITERATIONS 10
 #define CONVERGED_PX 2e-3
-#define MAX_MOVE_PX 3.0        /* of a number in one iteration */
+#define MAX_MOVE_PX 3.0        /* largest change of a number in one iteration */
 #define MIN_SOLVED 5           /* steps whose points determine their pose */
 #define MIN_DISPARITY 0.4      /* px: farther points show nothing */
 #define OFFSET_FLOOR_PX 0.08   /* standard deviations of what all steps share, of the offset */
@@ -22,7 +22,7 @@ static const double gates[ITERATIONS] = {1e5, 1e3, 24, 24, 24, 24, 24, 24, 24, 2
 
 /* The normal equations of a step, and what remains of them for offset and curve when its pose is eliminated. */
 struct normal {
-    double lower[36]; /* of the pose: Cholesky factor */
+    double lower[36]; /* Cholesky factor for the pose */
     double cross[2][6], gradient[6];
     double reduced[2][2], reduced_gradient[2];
 };
@@ -157,7 +157,7 @@ struct solution {
     bool used[PLX_STEPS];
     struct normal normal[PLX_STEPS];
     struct plx_disparity_error error;
-    double inverse[2][2]; /* of the reduced normal equations */
+    double inverse[2][2]; /* inverse of the reduced normal equations */
     int solved;
 };
 

@@ -14,7 +14,7 @@
 
 #include "core/motion/fit.h"
 
-#define PLX_STEP_POINTS 160 /* of a step */
+#define PLX_STEP_POINTS 160 /* points in a step */
 #define PLX_STEPS 24        /* the newest ones count */
 #define PLX_STEPS_MIN 12    /* fewer show nothing */
 

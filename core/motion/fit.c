@@ -14,7 +14,7 @@
 #define MAX_SCORED 256  /* points that score a hypothesis */
 #define MAX_MISSED 1e-3 /* the search ends when the chance that every sample had an outlier is smaller */
 #define FINAL_STEPS 10
-#define INFLATION 1.3   /* of the covariance: neighbouring corners share errors, which the estimate does not know */
+#define INFLATION 1.3   /* factor on the covariance: neighbouring corners share errors, which the estimate does not know */
 #define CONVERGED 1e-14 /* squared step: 0.1 um, 1e-7 rad */
 #define MIN_INLIERS 12
 #define MIN_INLIER_PERCENT 30
@@ -191,7 +191,7 @@ static void shared_errors(const struct plx_fit_camera *camera, const struct plx_
 /* What the points say of the pose at the minimum, all together. */
 struct minimum {
     double spread[36];                  /* as in spread_covariance */
-    double gradient[PLX_FIT_SHARED][6]; /* of each shared error */
+    double gradient[PLX_FIT_SHARED][6]; /* each shared error's */
     double offset_weight;               /* how well they would show an offset of disparities if the pose were known */
 };
 

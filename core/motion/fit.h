@@ -22,8 +22,7 @@ enum plx_fit_shared {
 
 struct plx_fit {
     struct plx_pose pose;  /* now_from_key */
-    double covariance[36]; /* of the error of POSE, as a MOVE of plx_pose_move: m, rad, axes of the frame now; row-major.
-                              Of the random errors of points */
+    double covariance[36]; /* random errors of POSE, as a MOVE of plx_pose_move: m, rad, axes of the frame now; row-major */
     double shared[PLX_FIT_SHARED][6]; /* by how much each shared error moves POSE, likewise */
     double offset_weight;             /* how well the points would show an offset of all disparities: 1 / variance, px^-2 */
     int inliers;

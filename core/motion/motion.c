@@ -14,9 +14,9 @@
 #include "core/motion/fit.h"
 #include "core/motion/flow.h"
 
-#define LEVELS_PREDICTED 3   /* of the pyramid, around a predicted position */
-#define KEEP_PERCENT 60      /* of the key frame's corners must be inliers, else the new frame becomes the key frame */
-#define MIN_CORNERS 24       /* of a key frame */
+#define LEVELS_PREDICTED 3 /* pyramid levels around a predicted position */
+#define KEEP_PERCENT 60    /* share of the key frame's corners that must be inliers, else the new frame becomes the key frame */
+#define MIN_CORNERS 24     /* corners in a key frame */
 #define MIN_DISPARITY_PX 0.5 /* above infinity: farther points have no depth */
 #define LOST_FRAMES 2        /* without a motion: the key frame is out of sight */
 #define GAP_NS 1000000000    /* the last motion, or a hint, says nothing about a longer interval */
@@ -25,7 +25,7 @@
  */
 #define DISPARITIES_SHARE_PX 0.2
 #define CURVE_SHARE_PX 0.5 /* at x = 1 */
-#define AXES_RAD 0.004     /* of the rectified camera's axes */
+#define AXES_RAD 0.004     /* error in the rectified camera's axes */
 #define CORNERS_SHARE_PX 0.1
 
 #define HINT_MIN_NS 1000000 /* what struct plx_motion_hint allows */

@@ -14,10 +14,10 @@ struct plx_residual {
     double moved[3];  /* the point in axes of the frame now */
     double across[3]; /* d predicted / d disparity in the key frame, whose error moves the prediction */
     double error;     /* squared, in variances */
-    double shrink;    /* of the inverse covariance W - shrink (W across) (W across)' (Sherman and Morrison 1950) */
+    double shrink;    /* makes the inverse covariance W - shrink (W across) (W across)' (Sherman and Morrison 1950) */
 };
 
-extern const double plx_residual_variance[3]; /* of u, v and disparity, whose weights W are the inverse */
+extern const double plx_residual_variance[3]; /* variances in u, v and disparity, whose inverse are the weights W */
 
 /* How many of u, v and disparity were measured. */
 static inline int plx_residual_parts(const struct plx_fit_point *point)

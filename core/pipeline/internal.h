@@ -52,7 +52,7 @@ struct plx_pipeline {
     struct plx_pipeline_params params;
     struct plx_calibration_info calibration;
     bool raw;          /* frames without a calibration: pictures and histograms only */
-    int width, height; /* of the frame's images */
+    int width, height; /* size of the frame's images */
     struct plx_plane plane[PLX_PLANE_COUNT];
     uint32_t bytes;
 
@@ -82,7 +82,7 @@ struct plx_pipeline {
     struct plx_sharpness_check sharpness;
     struct plx_alignment alignment;
     struct plx_mount_check mount_check;
-    int64_t skew_ns; /* of the next pair: right capture time minus left */
+    int64_t skew_ns; /* the next pair's right capture time minus left */
     struct plx_skew skew;
     struct plx_learner *learner; /* NULL for raw frames */
 

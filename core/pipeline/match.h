@@ -67,7 +67,7 @@ void plx_match_classic(struct plx_match *ret_match);
 /* Bits of the census word. */
 int plx_census_bits(enum plx_census_kind kind);
 
-#define PLX_P2_STEPS 256 /* of brightness between two pixels */
+#define PLX_P2_STEPS 256 /* brightness steps between two pixels */
 
 /* P2 of every step. It never rises with the step. */
 void plx_match_p2(const struct plx_match *match, uint8_t ret_p2[PLX_P2_STEPS]);

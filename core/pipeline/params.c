@@ -150,7 +150,7 @@ static void size_plane(enum shape shape, int width, int height, struct plx_plane
     const uint32_t columns = (uint32_t)plx_columns_of(width);
     const uint32_t size[][2] = {
         [PICTURE] = {(uint32_t)width, (uint32_t)height},
-        [HISTOGRAMS] = {PLX_HISTOGRAM_BINS, PLX_EYES * (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)},
+        [HISTOGRAMS] = {PLX_HISTOGRAM_BINS, PLX_EYES * PLX_HISTOGRAM_EYE_ROWS},
         [ONE_ROW_OF_COLUMNS] = {columns, 1},
         [ONE_ROW_A_COLUMN] = {PLX_COLUMN_STIXELS, columns},
         [GRID] = {PLX_MAP_CELLS, PLX_MAP_CELLS},

@@ -28,7 +28,7 @@ struct plx_pipeline_params {
     struct plx_temporal temporal;
     bool ground, stixels, obstacles;
     enum plx_motion_source motion;
-    enum plx_correction_mode correction; /* of the calibration */
+    enum plx_correction_mode correction; /* whether and how the calibration is corrected */
     int ground_tolerance;                /* 1/16 px */
     struct plx_obstacle_params obstacle;
     struct plx_track_params track;
@@ -94,7 +94,7 @@ int plx_pipeline_restore(struct plx_pipeline *pipeline, const struct plx_pipelin
 /* After the frame of a pipeline of a single picture, without a worker: what it learned, for that of the next picture. */
 void plx_pipeline_save(struct plx_pipeline *pipeline, struct plx_pipeline_state *ret_state);
 
-/* Of the next pair: right capture time minus left. What moves meanwhile is no evidence of the calibration. */
+/* The next pair's right capture time minus left. What moves meanwhile is no evidence of the calibration. */
 void plx_pipeline_set_skew(struct plx_pipeline *pipeline, int64_t skew_ns);
 
 /* Odometry of the robot, as plx_motion_set_prior; ignored where motion is switched off. */

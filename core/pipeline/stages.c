@@ -5,7 +5,7 @@
 
 #include <parallax/error.h>
 
-#define WEIGHT_SUM 65536 /* of a filter's axis */
+#define WEIGHT_SUM 65536 /* sum along a filter's axis */
 
 static bool fits(const struct plx_image *image, const struct plx_image *grey, enum plx_type type)
 {

@@ -42,7 +42,7 @@ static inline bool plx_stage_is_of_backend(int stage)
 
 struct plx_stages {
     const struct plx_stages_ops *ops;
-    struct plx_error_message message; /* of the last failure whose error code is not enough; else "" */
+    struct plx_error_message message; /* last failure whose error code is not enough; else "" */
 };
 
 /* The largest frame that a backend must hold; it allocates its scratch memory at creation. */
@@ -79,7 +79,7 @@ struct plx_speckle {
 
 struct plx_temporal {
     int max_step; /* 1/16 px; a pixel that moved more keeps its new value; 0 = off */
-    int weight;   /* of the new value, 1..256 */
+    int weight;   /* share of the new value, 1..256 */
 };
 
 struct plx_stages_ops {

@@ -18,13 +18,12 @@
 #include "core/source/source.h"
 
 #define TILES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
-#define EYE_ROWS (1 + TILES) /* rows of the histogram plane: the whole image, then its tiles */
 #define WHITE 255.0
 #define HIGHLIGHT 250            /* levels from here on count as blown out */
 #define DARKEST_MEAN 0.5         /* levels; a darker mean says nothing */
 #define BLOWN_STOPS 6.0          /* assumed excess of an all-white picture */
 #define HIGHLIGHT_STRENGTH 0.25  /* stops per doubling of the blown out share above its limit */
-#define SMALLEST_LIMIT 1e-4      /* of that share */
+#define SMALLEST_LIMIT 1e-4      /* smallest limit for that share */
 #define AT_ONCE_STOPS 0.5        /* larger errors are not damped, which would only prolong a bad picture */
 #define HISTORY 16               /* frames; longer than any actuation delay */
 #define FIRST_EXPOSURE_US 10000u /* if the setting in force is unknown */
@@ -79,7 +78,7 @@ static uint64_t merge(const struct plx_exposure_params *params, const struct plx
     memset(ret_merged, 0, PLX_HISTOGRAM_BINS * sizeof ret_merged[0]);
     for (int i = 0; i < PLX_EYES * TILES; i++) {
         const uint64_t weight = weighted ? params->tile_weight[i % TILES] : 1;
-        const uint32_t *bins = plx_row(histogram, i / TILES * EYE_ROWS + 1 + i % TILES);
+        const uint32_t *bins = plx_row(histogram, i / TILES * PLX_HISTOGRAM_EYE_ROWS + 1 + i % TILES);
         for (int level = 0; level < PLX_HISTOGRAM_BINS; level++) {
             ret_merged[level] += weight * bins[level];
             total += weight * bins[level];
@@ -200,7 +199,8 @@ int plx_exposure_update(struct plx_exposure *exposure, const struct plx_image *h
                         const struct plx_capture_info *capture, const struct plx_control_range *range,
                         struct plx_exposure_setting *ret_setting)
 {
-    if (!plx_image_ok(histogram, PLX_U32) || histogram->width != PLX_HISTOGRAM_BINS || histogram->height != PLX_EYES * EYE_ROWS)
+    if (!plx_image_ok(histogram, PLX_U32) || histogram->width != PLX_HISTOGRAM_BINS ||
+        histogram->height != PLX_EYES * PLX_HISTOGRAM_EYE_ROWS)
         return PLX_ERR_ARG;
     if (!exposure->params.enabled)
         return 0;

@@ -41,7 +41,7 @@ struct plx_control_range {
 
 struct plx_source {
     const struct plx_source_ops *ops;
-    int width, height;             /* of one eye, raw */
+    int width, height;             /* raw size of one eye */
     double rate_hz;                /* nominal; 0 = as fast as the reader. Next changes it when a missing camera appears */
     double recorded_hz;            /* with RATE_HZ 0: what a recording was made at; 0 = unknown */
     struct plx_error_message note; /* after creation or next: a difference from the options; the reader logs and empties it */

@@ -14,7 +14,7 @@ struct plx_track_camera {
     bool known;           /* measured now, or not long ago */
     bool measured;        /* in this frame */
     int64_t held_ns;      /* since it was measured */
-    double seconds;       /* of STEP */
+    double seconds;       /* duration of STEP */
     struct plx_pose step; /* then_from_now; the identity while it is not known */
     double covariance[36];
 };

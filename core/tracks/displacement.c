@@ -6,7 +6,7 @@
 #include "core/motion/pose.h"
 
 #define WINDOW_S 2.0      /* the earlier place is one to two of these ago, once it was measured for so long */
-#define CAMERA_SHARE 0.01 /* of the distance the camera moved: its systematic error */
+#define CAMERA_SHARE 0.01 /* share of the distance the camera moved: its systematic error */
 
 static double determinant(const struct plx_track_ground *a)
 {

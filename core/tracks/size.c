@@ -9,7 +9,7 @@
 #define LARGE_M 1.2       /* wider things are large */
 #define WIDE_M 6.0        /* and these are wide */
 #define FRAMES 8          /* over which the size is a mean */
-#define STEP 0.25         /* of the size: a larger change is an outlier and counts as this much */
+#define STEP 0.25         /* share of the size: a larger change is an outlier and counts as this much */
 #define JUMP_FACTOR 2.0   /* an extent that differs from the size by that factor, */
 #define JUMP_M 0.1        /* and this, jumps: parts were joined or came apart */
 #define JUMPS 3           /* in a row: the size is another one now */

@@ -11,7 +11,7 @@
 struct plx_track_size {
     double m[3];         /* width, height, depth */
     uint32_t size_class; /* enum plx_size_class */
-    int frames;          /* of the mean */
+    int frames;          /* frames in the mean */
     int jumps;           /* frames in a row whose extent jumps */
 };
 

@@ -9,17 +9,17 @@
 #include "core/motion/pose.h"
 
 #define RELATIVE_SPEED_MPS 3.0  /* standard deviations before anything is known: while the camera's motion is unknown, */
-#define WALKING_SPEED_MPS 1.5   /* of small things over the ground, */
+#define WALKING_SPEED_MPS 1.5   /* small things over the ground, */
 #define DRIVING_SPEED_MPS 3.0   /* and of large things */
-#define DISPARITY_SIGMA_PX 0.1  /* of an obstacle's disparity from frame to frame */
-#define POSITION_SIGMA_PX 0.7   /* of its image position */
-#define WANDER_SHARE 0.15       /* of an extent: standard deviation of the centre of what is seen, evenly within half of it, */
+#define DISPARITY_SIGMA_PX 0.1  /* an obstacle's disparity from frame to frame */
+#define POSITION_SIGMA_PX 0.7   /* image position of an obstacle from frame to frame */
+#define WANDER_SHARE 0.15       /* share of an extent: standard deviation of the centre of what is seen, evenly in half of it */
 #define WANDER_M 0.1            /* and at least this */
-#define CHANGE_SHARE 0.5        /* of a change of an extent: the centre moves by half if one end appears */
-#define PRIOR_WEIGHT 3.0        /* of that, beside what the innovations say: as one measurement */
-#define FORGET 0.9              /* of earlier innovations */
+#define CHANGE_SHARE 0.5        /* share of a change in extent: the centre moves by half if one end appears */
+#define PRIOR_WEIGHT 3.0        /* weight of that, beside what the innovations say: as one measurement */
+#define FORGET 0.9              /* factor on earlier innovations */
 #define STANDING_ODDS 9.0       /* to one, before its velocity is measured: most things stand */
-#define MIN_PROBABILITY 0.01    /* of moving: it may have begun just now */
+#define MIN_PROBABILITY 0.01    /* it may have begun to move just now */
 #define MOVING_PROBABILITY 0.95 /* it moves if it is that sure, */
 #define MOVING_MPS 0.3          /* that fast, */
 #define MOVING_FRAMES 2         /* in so many frames in a row; */

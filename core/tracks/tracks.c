@@ -19,18 +19,18 @@
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
 #define GATE_SIGMAS 5.0
-#define MIN_GATE_M 0.3             /* nearer ones match however sure the prediction is, */
-#define MIN_OVERLAP 0.4            /* and so do those whose boxes share that much */
-#define YOUNG_OVERLAP 0.3          /* a young track that was missed goes on only in a box that shares that much */
-#define OVERLAP_COST 60            /* of boxes that share nothing, as so many squared standard deviations */
-#define OTHER_COST 20              /* of a thing that was not called moving and moves, or the reverse */
-#define PART_COST 2                /* of each side that a track has never seen: one that knows the whole thing goes before */
-#define HALF_EXTENT 0.5            /* of an extent: two centres that far apart may be the same thing */
-#define ROUNDING_M 1e-6            /* more than two sums of metres differ by rounding */
-#define NO_MATCH FLT_MAX           /* cost of a pair outside the gate; NO_MATCH + OTHER_COST is the same */
-#define LOST_NS (PLX_NS_PER_S / 2) /* a LOST track is extrapolated for this long at most, at any rate */
-#define GAP_NS (2 * PLX_NS_PER_S)  /* after a longer gap between two frames all tracks end */
-#define NEAREST_M 0.05             /* smallest extrapolated distance to the camera */
+#define MIN_GATE_M 0.3                   /* nearer ones match however sure the prediction is, */
+#define MIN_OVERLAP 0.4                  /* and so do those whose boxes share that much */
+#define YOUNG_OVERLAP 0.3                /* a young track that was missed goes on only in a box that shares that much */
+#define OVERLAP_COST 60                  /* boxes that share nothing, as so many squared standard deviations */
+#define OTHER_COST 20                    /* a thing that was not called moving moves, or the reverse */
+#define PART_COST 2                      /* each side that a track has never seen: one that knows the whole thing goes before */
+#define HALF_EXTENT 0.5                  /* share of an extent: two centres that far apart may be the same thing */
+#define ROUNDING_M 1e-6                  /* more than two sums of metres differ by rounding */
+#define NO_MATCH FLT_MAX                 /* cost of a pair outside the gate; NO_MATCH + OTHER_COST is the same */
+#define LOST_NS (PLX_NS_PER_S / 2)       /* a LOST track is extrapolated for this long at most, at any rate */
+#define GAP_NS (2 * PLX_NS_PER_S)        /* after a longer gap between two frames all tracks end */
+#define NEAREST_M 0.05                   /* smallest extrapolated distance to the camera */
 #define PREDICTION_NS (PLX_NS_PER_S / 2) /* after a longer gap nothing is predicted for the stages */
 #define PREDICTION_HITS 2                /* frames in which a track was matched before it is predicted: one may be noise */
 

@@ -22,7 +22,7 @@
 #define FAR_CELLS 60
 #define FREED 4                             /* what a look as free takes from positive evidence */
 #define BLIND_BREAK_NS (PLX_NS_PER_S / 2)   /* without motion for so long, nothing is remembered */
-#define MOVING_MEMORY_MS 500                /* of cells under something that moves */
+#define MOVING_MEMORY_MS 500                /* cells under something that moves */
 #define DROP_DEPTH_M (3.0 * PLX_MAP_CELL_M) /* so far behind its edge a drop is entered */
 #define LOW_DEPTH_M (2.0 * PLX_MAP_CELL_M)  /* and something low */
 #define LOW_MM 100                          /* height of that: all that is known is that it is not much more */
@@ -42,7 +42,7 @@ struct cell {
 /* How a frame sees a cell. */
 struct sight {
     uint8_t look, is_moving, foot, top;
-    uint8_t in_view; /* of a cell that is not looked at: the picture shows its place, or what hides it */
+    uint8_t in_view; /* set for a cell that is not looked at: the picture shows its place, or what hides it */
 };
 
 /* A position on the ground. */
@@ -52,9 +52,9 @@ struct place {
 
 struct plx_local_map {
     struct plx_map_params params;
-    int64_t start_ns;              /* of the first frame; 0: there was none */
-    int64_t placed_ns;             /* of the last frame whose place was known; 0: it is lost */
-    uint32_t breaks;               /* of the motion then */
+    int64_t start_ns;              /* first frame; 0: there was none */
+    int64_t placed_ns;             /* last frame whose place was known; 0: it is lost */
+    uint32_t breaks;               /* breaks in the motion then */
     struct plx_pose placed_camera; /* base_from_left in the last frame with a motion */
     struct place placed;           /* the base then, in axes of the map */
     struct place base;             /* the same now */
@@ -122,7 +122,7 @@ static struct place moved(const struct plx_local_map *map, const struct plx_pose
 
     plx_pose_invert(camera, &left_from_base);
     plx_pose_compose(&map->placed_camera, motion, &move);
-    plx_pose_compose(&move, &left_from_base, &move); /* of the base */
+    plx_pose_compose(&move, &left_from_base, &move); /* the base's move */
     const double c = cos(place.yaw), s = sin(place.yaw);
     place.x += c * move.translation[0] - s * move.translation[1];
     place.y += s * move.translation[0] + c * move.translation[1];
@@ -174,7 +174,7 @@ static void place(struct plx_local_map *map, const struct plx_frame *frame, bool
 struct view {
     const struct plx_calibration_info *calibration;
     const struct plx_pose *base_from_left;
-    double c, s;          /* of the base's yaw */
+    double c, s;          /* cosine and sine of the base's yaw */
     double scale;         /* disparity times depth, 1/16 px m */
     float most_disparity; /* 1/16 px: nothing nearer is seen */
     int width, height;

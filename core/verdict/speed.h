@@ -10,7 +10,7 @@
 /* Zeroed: nothing is known. */
 struct plx_speed {
     bool is_known;
-    double velocity[3]; /* of the camera, in its own axes, m/s, smoothed over a few frames */
+    double velocity[3]; /* camera's velocity in its own axes, m/s, smoothed over a few frames */
     int64_t measured_ns;
     double hinted_mps;
     int64_t hinted_ns; /* 0: no hint */

@@ -11,7 +11,7 @@
 #include "core/motion/pose.h"
 #include "core/verdict/verdict.h"
 
-#define POINT_M 0.025 /* of the raster: half a cell of the map, which lies askew to it */
+#define POINT_M 0.025 /* step of the raster: half a cell of the map, which lies askew to it */
 #define SIDE 401      /* points, in each direction */
 #define POINTS (SIDE * SIDE)
 #define REASONS 4
@@ -32,7 +32,7 @@ struct plx_zones {
     uint16_t mask[POINTS]; /* zones at each point of the raster, its first at -PLX_ZONE_REACH_M on both axes */
     bool visible[POINTS];
     int points[PLX_MAX_ZONES], visible_points[PLX_MAX_ZONES];
-    int first_column[PLX_MAX_ZONES], last_column[PLX_MAX_ZONES]; /* of the scan, towards what is visible of the zone */
+    int first_column[PLX_MAX_ZONES], last_column[PLX_MAX_ZONES]; /* scan columns towards what is visible of the zone */
     struct trip trip[PLX_MAX_ZONES][REASONS];
     int judged; /* frames so far, up to as many as a zone may ask for */
 };

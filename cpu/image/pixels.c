@@ -154,7 +154,7 @@ static void count_zone_row(void *argument, int zone_y)
 int plx_cpu_histogram(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins)
 {
     if (!plx_image_ok(grey, PLX_U8) || !plx_image_ok(ret_bins, PLX_U32) || bins < 1 || LEVELS % bins != 0 ||
-        ret_bins->width != bins || ret_bins->height != 1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
+        ret_bins->width != bins || ret_bins->height != PLX_HISTOGRAM_EYE_ROWS)
         return PLX_ERR_ARG;
     if (!plx_cpu_holds(plx_cpu(self), grey))
         return PLX_ERR_RANGE;

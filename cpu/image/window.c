@@ -97,7 +97,7 @@ int plx_cpu_filter(struct plx_stages *self, const struct plx_image *src, const s
  */
 struct morphology_job {
     const struct plx_image *src, *dst;
-    int width, height;  /* of the rectangle */
+    int width, height;  /* size of the rectangle */
     uint8_t complement; /* 0xFF to erode, 0 to dilate */
 };
 

@@ -6,7 +6,7 @@
 
 #include "cpu/internal.h"
 
-#define RADIUS_Y 3 /* of the largest window; PLX_PAD columns are enough for its width */
+#define RADIUS_Y 3 /* half height of the largest window; PLX_PAD columns are enough for its width */
 #define MAX_SAMPLES 62
 
 struct census_job {

@@ -8,7 +8,7 @@
 
 #include "cpu/internal.h"
 
-#define MEDIAN_ROWS 5      /* of the larger window */
+#define MEDIAN_ROWS 5      /* rows of the larger window */
 #define CONFIDENCE_REACH 4 /* rows, up and down; every second one is a sample */
 #define CONFIDENCE_ROWS (2 * CONFIDENCE_REACH + 1)
 

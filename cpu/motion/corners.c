@@ -9,9 +9,9 @@
 
 #define CELL PLX_CORNER_CELL
 #define TILE 8               /* cells side by side that are computed together: all of it stays in the first cache */
-#define PIXELS (TILE * CELL) /* of a row of them */
+#define PIXELS (TILE * CELL) /* in a row of them */
 #define REACH (PLX_CORNER_WINDOW / 2)
-#define SUMS (PIXELS + 2 * REACH)   /* of a row: the windows overlap */
+#define SUMS (PIXELS + 2 * REACH)   /* columns: the windows overlap */
 #define PRODUCTS (CELL + 2 * REACH) /* rows of gradients that the windows cover */
 #define TENSOR 3                    /* xx, xy, yy */
 

@@ -5,7 +5,7 @@
 #include "core/motion/flow.h"
 #include "cpu/internal.h"
 
-#define POINTS 16 /* of a task */
+#define POINTS 16 /* a task has */
 
 struct pyramid_job {
     const struct plx_image *left;

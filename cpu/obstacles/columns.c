@@ -22,7 +22,7 @@ struct worker {
 };
 
 struct plx_columns_scratch {
-    void *memory;        /* of all that follows */
+    void *memory;        /* block that holds all that follows */
     uint8_t *thing_cost; /* [PLX_THING_ROWS][PLX_THING_TABLE] */
     int16_t *value;      /* [columns][rows] of cells */
     int threads;

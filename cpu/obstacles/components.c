@@ -27,8 +27,8 @@ struct run {
 struct plx_components {
     uint32_t *row;      /* [height + 1] first run of each row */
     struct run *run;    /* [row[height]] */
-    uint32_t *root;     /* of each run */
-    uint32_t *area;     /* of each root, pixels; 0 for other runs */
+    uint32_t *root;     /* root of each run */
+    uint32_t *area;     /* area of each root, pixels; 0 for other runs */
     uint32_t *order[2]; /* scratch of sorting, as many as there can be runs */
 };
 

@@ -10,13 +10,13 @@
 #include "core/ground/mask.h"
 #include "cpu/internal.h"
 
-#define STRIPS 16 /* of rows; sums do not depend on it */
+#define STRIPS 16 /* strips of rows; sums do not depend on their number */
 
 struct plx_ground_scratch {
     struct plx_ground_histogram histogram;
     int32_t bin_score[PLX_GROUND_ROWS][PLX_GROUND_BINS]; /* plx_ground_bin_score for lines of the grid */
     int32_t row[PLX_GROUND_ROWS];                        /* plx_ground_row_16 */
-    int32_t slope[PLX_GROUND_SLOPES];                    /* of the grid */
+    int32_t slope[PLX_GROUND_SLOPES];                    /* slopes of the grid */
     int64_t score[PLX_GROUND_LINES];
     struct plx_ground_sums sums[STRIPS];
 };

@@ -21,8 +21,8 @@ static const uint32_t percent[PERCENTILES] = {5, 50, 95};
 /* Counters and sums of one region. */
 struct counters {
     uint32_t high[BYTE];             /* pixels by high byte of the disparity */
-    uint32_t low[PERCENTILES][BYTE]; /* of those with the percentile's high byte, pixels by low byte */
-    uint32_t rank[PERCENTILES];      /* of the percentile among those */
+    uint32_t low[PERCENTILES][BYTE]; /* pixels with the percentile's high byte, by low byte */
+    uint32_t rank[PERCENTILES];      /* rank of the percentile among them */
     uint32_t value[PERCENTILES];     /* its high byte, and in the end all of it */
     int shift;                       /* first step of the refinement, 1/16 px */
     struct plx_refine_sums interior, left, right;
@@ -76,7 +76,7 @@ struct job {
 struct run {
     uint32_t region;
     int x0, x1, y;
-    const uint16_t *disparity; /* of the row */
+    const uint16_t *disparity; /* disparities of the row */
 };
 
 /* End of the run of columns that begins at X with the same label. */

@@ -16,10 +16,10 @@
 struct plx_segments_scratch {
     uint32_t *parent;                  /* on the way to the name of its segment */
     uint32_t *area;                    /* pixels */
-    uint32_t *number;                  /* of its segment, 0 if that has gone */
+    uint32_t *number;                  /* name of its segment, 0 if that has gone */
     uint32_t *linked;                  /* name of its segment before narrow ones join */
     struct plx_segment_extent *extent; /* at that name */
-    uint64_t *order;                   /* of the segments that stay: ~area << 32 | name */
+    uint64_t *order;                   /* segments that stay: ~area << 32 | name */
 };
 
 int plx_segments_scratch_create(const struct plx_limits *limits, struct plx_segments_scratch **ret_scratch)

@@ -23,7 +23,7 @@
 #define ALIGNMENT 64
 #define PATIENCE 1000 /* looks at a counter before the thread sleeps: about the time of a block */
 #define REACH 1       /* pixels behind a block whose states it reads */
-#define TAKEN_BITS 16 /* of struct job's taken */
+#define TAKEN_BITS 16 /* bits for a count in struct job's taken */
 _Static_assert(PLX_MAX_SIDE < 1 << TAKEN_BITS, "the rows of an image fit");
 
 enum { DOWN, UP, SWEEPS }; /* a sweep's rows go down or up, its columns right or left */
@@ -31,7 +31,7 @@ enum { DOWN, UP, SWEEPS }; /* a sweep's rows go down or up, its columns right or
 /* Buffers of one thread for one row. */
 struct worker {
     struct plx_sgm_row row;
-    uint8_t *cost, *pairs; /* of one block */
+    uint8_t *cost, *pairs; /* costs and pairs of one block */
 };
 
 /* The two threads that may wait for a row: that of the sweep's next row, and that of the other sweep's visit to this one. Each
@@ -52,7 +52,7 @@ struct visit {
 };
 
 struct plx_sgm_scratch {
-    void *memory;   /* of all that follows */
+    void *memory;   /* block that holds all that follows */
     uint8_t *pairs; /* sums of the first visit, [height][width][pairs] */
     /* [height + width + 1][disparities], not of ALONG: each row's states replace those of the row before that they come from,
      * so a diagonal path's lie a pixel farther with each row. */

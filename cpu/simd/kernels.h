@@ -49,7 +49,7 @@ struct plx_sgm_row {
     uint8_t *right_gradient[PLX_GRADIENTS]; /* [width + disparities - 1], backwards */
 
     /* paths */
-    int step; /* of x: 1 or -1 */
+    int step; /* step of x: 1 or -1 */
     uint8_t p1_straight, p1_diagonal;
     uint8_t *p2[PLX_SWEEP_PATHS];         /* [width] */
     uint8_t *along;                       /* state of the pixel before */

@@ -226,7 +226,7 @@ INLINE void sort_columns(const uint16_t *const *rows, int first, int count, stru
     }
 }
 
-/* Of the windows from I on. Invalid is the largest value, so the N valid ones of a sorted window come first. */
+/* Medians of the windows from I on. Invalid is the largest value, so the N valid ones of a sorted window come first. */
 INLINE u16v median_of_valid(const struct sorted *sorted, int i, u16v n)
 {
     u16v four[26], all[21];
@@ -384,7 +384,7 @@ INLINE uint16_t value(int agree, int s1, int s2, int scale, int holds)
     return (uint16_t)(all < 255 ? all : 255);
 }
 
-/* Of LANES16 pixels, of whose neighbours AGREE agree. */
+/* Confidence of LANES16 pixels, of whose neighbours AGREE agree. */
 INLINE u8v_half confidence(u16v agree, u16v checked, u16v s1, int s1_scale, u16v s2)
 {
     uint16_t count[LANES16], strict[LANES16], least[LANES16], second[LANES16], all[LANES16];

@@ -12,7 +12,7 @@
 
 struct plx_pair_list_pair {
     char *path[PLX_EYES];
-    double time_s;    /* of times.txt, or of the left picture's name; 0 without one */
+    double time_s;    /* from times.txt, or from the left picture's name; 0 without one */
     int64_t skew_ns;  /* right minus left time, where each eye has its own; else 0 */
     long long number; /* that the name of the left picture is; -1 for other names */
 };

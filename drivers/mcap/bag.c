@@ -17,7 +17,7 @@
 
 #define TOPIC_BYTES 256
 #define SEEN_TOPICS 8
-#define SHORTEST_PERIOD_NS (PLX_NS_PER_S / 1000) /* of what replay can play */
+#define SHORTEST_PERIOD_NS (PLX_NS_PER_S / 1000) /* shortest that replay can play */
 #define UNTIMED_PERIOD_NS (PLX_NS_PER_S / 10)
 #define LATEST_NS (UINT64_C(1) << 62)         /* the year 2116: differences of times fit */
 #define CLOCKS_APART_NS (3600 * PLX_NS_PER_S) /* more than any recorder is late */
@@ -33,7 +33,7 @@ struct eye {
     char topic[TOPIC_BYTES], info_topic[TOPIC_BYTES];
     struct picture *picture; /* [count] */
     int count, capacity;
-    int width, height; /* of the first picture */
+    int width, height; /* size of the first picture */
     enum plx_type type;
     bool has_info, is_corrected; /* CORRECTED: by the service that recorded it */
     struct ros_camera_info info; /* the first one that is not empty, else the first; its distortion is in COEFFICIENT */
@@ -49,7 +49,7 @@ struct plx_bag {
     bool unsynchronized;   /* as in the options */
     bool by_stamp;         /* times are stamps, see choose_times */
     struct plx_bag_info info;
-    struct plx_mcap_reader *reader; /* of file FILE, behind the first position[eye] pictures of each eye */
+    struct plx_mcap_reader *reader; /* stands in file FILE, behind the first position[eye] pictures of each eye */
     int file, position[PLX_EYES];
     ZSTD_DCtx *zstd; /* for messages that are compressed one by one; NULL until there is one */
     struct plx_mcap_buffer plain;

@@ -18,12 +18,12 @@ struct plx_bag;
 
 struct plx_bag_options {
     const char *path;
-    const char *topic[PLX_EYES]; /* of the pictures; "" = those of `parallax record` */
+    const char *topic[PLX_EYES]; /* topics of the pictures; "" = those of `parallax record` */
     bool unsynchronized;         /* pairs up to half a period apart too, for a caller that looks at plx_bag_skew_ns */
 };
 
 struct plx_bag_info {
-    int count; /* of pairs, at least 1 */
+    int count; /* pairs, at least 1 */
     int width, height;
     enum plx_type type;            /* U16 if both eyes have 16 bits, else U8 */
     struct plx_error_message note; /* what is left out or unusual: damaged parts, stamps that do not advance; "" = nothing */

@@ -31,7 +31,7 @@ struct replay {
     bool loop;
     double period_s; /* between pairs without times, and from the last pair to the first */
     enum plx_type type;
-    int bits; /* of a sample in the files */
+    int bits; /* bits of a sample in the files */
     size_t pitch;
     char path[];
 };

@@ -11,7 +11,7 @@ enum plx_replay_timing { PLX_TIMING_RECORDED, PLX_TIMING_FIXED, PLX_TIMING_MAXIM
 
 struct plx_replay_options {
     const char *path; /* KITTI-style (image_0, image_1, times.txt), or left/ and right/; PNG, JPEG, PGM; or an MCAP file */
-    const char *topic[PLX_EYES]; /* of the pictures in an MCAP file; "" = those of `parallax record` */
+    const char *topic[PLX_EYES]; /* topics of the pictures in an MCAP file; "" = those of `parallax record` */
     enum plx_replay_timing timing;
     double rate_hz; /* for FIXED */
     bool loop;

@@ -134,7 +134,7 @@ static void add_ground(struct plx_ray_view *view)
     for (int i = 0; i <= scene->step_count; i++) {
         const struct plx_scene_step here = i > 0 ? scene->step[i - 1] : (struct plx_scene_step){0};
         const double from = i > 0 ? here.z : -INFINITY, to = i < scene->step_count ? scene->step[i].z : INFINITY;
-        const double depth = here.depth - here.slope * here.z; /* of its plane at Z 0 */
+        const double depth = here.depth - here.slope * here.z; /* depth of its plane at Z 0 */
         const double floor[2][3] = {{-INFINITY, depth, from}, {INFINITY, depth, to}};
         add_face(view, PLX_AXIS_Y, depth, floor, PLX_HIT_GROUND, false, GROUND_ALBEDO);
         view->face[view->face_count - 1].slope = here.slope;
@@ -232,7 +232,7 @@ static void clip_line(const struct plx_ray_face *face, double last, struct line 
 static void init_lines(const struct plx_ray_view *view, int y, struct line line[PLX_RAY_FACES])
 {
     const struct plx_calibration_info *info = &view->scene->calibration;
-    float start[3], step[3]; /* of the ray's direction in the ground frame, along the row */
+    float start[3], step[3]; /* the ray's direction in the ground frame, along the row */
     for (int axis = 0; axis < 3; axis++) {
         const double *r = view->rotation + 3 * axis;
         start[axis] = (float)(r[0] * -view->cx / info->fx + r[1] * (y - info->cy) / info->fy + r[2]);

@@ -20,7 +20,7 @@ enum { PLX_HIT_SKY, PLX_HIT_GROUND, PLX_HIT_FRONT, PLX_HIT_SIDE = PLX_HIT_FRONT 
 struct plx_ray_view {
     const struct plx_scene *scene;
     double rotation[9]; /* camera axes -> ground frame, row-major */
-    double origin[3];   /* of this eye in the ground frame */
+    double origin[3];   /* position of this eye in the ground frame */
     double rest[3];     /* middle of the drive */
     double cx;
     float across[PLX_RAY_LEVELS], along[PLX_RAY_LEVELS]; /* texels per metre: facing the camera, receding */

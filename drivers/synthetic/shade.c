@@ -13,7 +13,7 @@
 
 #include "drivers/synthetic/texture.h"
 
-#define CONTRAST 0.65f /* of the texture around the albedo */
+#define CONTRAST 0.65f /* texture's contrast around the albedo */
 #define SKY_CONTRAST 0.35f
 #define SKY_ALBEDO 0.55f
 #define SKY_DENSITY 0.8f   /* texels per pixel */
@@ -25,7 +25,7 @@ _Static_assert(TILE_PERIOD == 256 * PLX_TEXTURE_SIDE, "positions wrap at the sid
 /* Bilinear samples in preparation. */
 struct samples {
     float s[PLX_SHADE_POINTS], q[PLX_SHADE_POINTS];           /* texels */
-    int32_t offset[PLX_SHADE_POINTS];                         /* of the upper left texel in the tile */
+    int32_t offset[PLX_SHADE_POINTS];                         /* place of the upper left texel in the tile */
     float part_s[PLX_SHADE_POINTS], part_q[PLX_SHADE_POINTS]; /* 1/256 texel */
     int32_t texels[PLX_SHADE_POINTS]; /* a byte each: upper left, lower left, upper right, lower right */
 };

@@ -65,7 +65,7 @@ struct plx_v4l2_compressed {
 struct plx_v4l2_buffer {
     struct v4l2_buffer buffer;
     struct v4l2_plane plane[PLX_V4L2_PLANES];
-    size_t used, offset; /* of the first plane of a dequeued buffer, bytes; `used` includes the offset in front */
+    size_t used, offset; /* first plane of a dequeued buffer, bytes; `used` includes the offset in front */
 };
 
 /* All return 0 or a negative errno. */

@@ -23,7 +23,7 @@ struct plx_v4l2_buffers {
     struct plx_v4l2_slot slot[PLX_V4L2_SLOTS];
     struct plx_v4l2_compressed compressed; /* the file of the last picture; data NULL: pictures are not compressed */
     size_t compressed_capacity;            /* bytes at compressed.data */
-    size_t pitch;                          /* of a picture in a slot */
+    size_t pitch;                          /* pitch of a picture in a slot */
     int driver_count;                      /* the driver's buffers; 0: detached */
     struct plx_v4l2_mapping mapped[PLX_V4L2_MAPPED];
 };

@@ -22,7 +22,7 @@ struct plx_v4l2_camera {
     const struct plx_v4l2_options *options;
     int eye; /* enum plx_eye; PLX_EYES: both, side by side */
 
-    char identity[PLX_V4L2_IDENTITY]; /* of the camera that was opened first; "": it is not known, or none was */
+    char identity[PLX_V4L2_IDENTITY]; /* first camera that was opened; "": it is not known, or none was */
     bool was_opened;
     bool is_other; /* found by the rule, and not known to be the one that was opened first: it stays closed */
 

@@ -14,7 +14,7 @@
 #define TEGRA_GAIN 0x009a2009
 #define TEGRA_EXPOSURE 0x009a200a
 #define TEGRA_FRAME_RATE 0x009a200b
-#define TEGRA_RATE_HZ 1e-6 /* of one step */
+#define TEGRA_RATE_HZ 1e-6 /* one step of the control */
 
 /* Controls whose meaning is known, in order of preference. STEP 0: the unit differs from sensor to sensor. */
 static const struct known {

@@ -36,7 +36,7 @@ void plx_v4l2_decoder_give(struct plx_v4l2_decoder *decoder, struct plx_v4l2_com
 /* --- which pictures are decoded next ------------------------------------------------------------------------------ */
 
 struct plx_v4l2_decode_schedule {
-    struct plx_v4l2_decoder *decoder[PLX_EYES]; /* of each camera whose pictures are compressed */
+    struct plx_v4l2_decoder *decoder[PLX_EYES]; /* NULL for a camera whose pictures are not compressed */
     int64_t progress_ns;                        /* when a decoder was last busy or got a picture */
 };
 

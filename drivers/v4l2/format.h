@@ -34,10 +34,10 @@ uint32_t plx_v4l2_fourcc_parse(const char *text);
 
 struct plx_v4l2_requested_format {
     uint32_t fourcc;   /* 0: choose the best one at this size and rate */
-    int width, height; /* of the whole buffer, pixels */
+    int width, height; /* size of the whole buffer, pixels */
     double rate_hz;    /* 0: keep the camera's rate */
     struct {
-        int x, y, width, height; /* of the sensor, pixels; width 0: keep the camera's cropping */
+        int x, y, width, height; /* part of the sensor, pixels; width 0: keep the camera's cropping */
     } crop;
 };
 
@@ -47,7 +47,7 @@ struct plx_v4l2_stream_format {
     int width, height;
     size_t pitch;                  /* bytes; 0 for jpeg */
     int planes;                    /* memory planes; the picture lies in the first */
-    size_t bytes[PLX_V4L2_PLANES]; /* of each plane */
+    size_t bytes[PLX_V4L2_PLANES]; /* size of each plane */
     double rate_hz;                /* 0: the camera does not say */
     bool rate_unset;               /* there is no S_PARM: a control may set the rate */
 };

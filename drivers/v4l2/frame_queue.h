@@ -17,7 +17,7 @@ struct plx_v4l2_frame_queue {
     struct plx_error_message failure; /* why none comes any more: they would be of other cameras. "": they come */
     uint32_t health;                  /* flags of events without a picture, for the reader */
     struct plx_error_message message; /* explains `health` */
-    double rate_hz;                   /* of the cameras; 0: they do not say */
+    double rate_hz;                   /* cameras' rate; 0: they do not say */
     struct plx_error_message note;    /* how the cameras differ from the configuration, until it is read */
     int count;
     struct plx_capture ready[PLX_EYES * PLX_V4L2_FRAMES_QUEUED]; /* oldest first; buffers are struct plx_v4l2_slot */

@@ -12,8 +12,8 @@
 
 /* The texts that identify a camera; each may be empty, and is one line of UTF-8. */
 struct plx_v4l2_identity {
-    char driver[16], card[32], bus[32]; /* of VIDIOC_QUERYCAP */
-    char serial[64];                    /* of the USB device */
+    char driver[16], card[32], bus[32]; /* answers to VIDIOC_QUERYCAP */
+    char serial[64];                    /* number of the USB device */
 };
 
 #define PLX_V4L2_IDENTITY 104 /* bytes of an identity as text */

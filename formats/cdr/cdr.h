@@ -43,8 +43,8 @@ struct plx_cdr_field {
 
 struct plx_cdr_type {
     const char *name; /* as in "sensor_msgs/msg/Image" */
-    const char *hash; /* of a message's definition, as REP-2016 has it: "RIHS01_..."; NULL for parts of messages */
-    size_t size;      /* of the C structure */
+    const char *hash; /* hash of a message's definition, as in REP-2016: "RIHS01_..."; NULL for parts of messages */
+    size_t size;      /* size of the C structure */
     const struct plx_cdr_field *field;
     int fields;
 };

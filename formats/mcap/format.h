@@ -13,9 +13,9 @@
 #define PLX_MCAP_MAGIC "\x89MCAP0\r\n"
 #define PLX_MCAP_MAGIC_BYTES 8
 #define PLX_MCAP_PREFIX_BYTES 9       /* before the content of every record: opcode and length of the content */
-#define PLX_MCAP_MESSAGE_BYTES 22     /* of a message's content before its data */
-#define PLX_MCAP_FOOTER_BYTES 20      /* of the footer's content */
-#define PLX_MCAP_MAX_BYTES (1u << 28) /* of a record, and of a chunk's records: what Parallax writes and reads */
+#define PLX_MCAP_MESSAGE_BYTES 22     /* message content before its data */
+#define PLX_MCAP_FOOTER_BYTES 20      /* content of the footer */
+#define PLX_MCAP_MAX_BYTES (1u << 28) /* largest record, and records of a chunk together: what Parallax writes and reads */
 
 enum plx_mcap_opcode {
     PLX_MCAP_HEADER = 0x01,

@@ -6,7 +6,7 @@
 
 #include "formats/mcap/reader.h"
 
-#define MAX_BYTES (2 * (uint64_t)PLX_MCAP_MAX_BYTES) /* of chunks that overlap in time */
+#define MAX_BYTES (2 * (uint64_t)PLX_MCAP_MAX_BYTES) /* chunks that overlap in time */
 
 /* A message of a loaded chunk. */
 struct entry {

@@ -10,7 +10,7 @@
 
 #include <parallax/error.h>
 
-#define BLOCK_BYTES 65536 /* of what is read only for its CRC */
+#define BLOCK_BYTES 65536 /* block that is read only for its CRC */
 
 int mcap_damaged(const struct plx_mcap_reader *reader, uint64_t at, const char *reason, struct plx_error_message *message)
 {
@@ -117,7 +117,7 @@ static int handle(struct plx_mcap_reader *reader, uint64_t at, uint8_t opcode, u
             reader->record =
                 (struct plx_mcap_cursor){reader->chunk.plain.data, reader->chunk.plain.data + reader->chunk.plain.used, false};
         return result;
-    case PLX_MCAP_MESSAGE_INDEX: /* of a damaged chunk: nothing to compare it with */
+    case PLX_MCAP_MESSAGE_INDEX: /* a damaged chunk has nothing to compare it with */
         return reader->chunk.plain.used > 0 ? mcap_check_message_index(reader, at, &reader->chunk, message) : 0;
     default: { /* the data end */
         const uint32_t crc = (uint32_t)plx_mcap_get(&content, 4);

@@ -10,14 +10,14 @@
 #include "formats/mcap/buffer.h"
 #include "formats/mcap/read.h"
 
-#define MCAP_IDS 65536 /* of schemas, and of channels */
+#define MCAP_IDS 65536 /* schemas, and channels */
 
 struct mcap_definition;
 struct mcap_log_order;
 
 /* A chunk whose records were checked and decompressed into PLAIN. */
 struct mcap_chunk {
-    uint64_t at; /* of its record in the file */
+    uint64_t at; /* place of its record in the file */
     uint64_t start_ns, end_ns;
     struct plx_mcap_buffer plain;
 };
@@ -25,7 +25,7 @@ struct mcap_chunk {
 struct plx_mcap_reader {
     int fd;
     char *path;
-    uint64_t size; /* of the file, when it was opened */
+    uint64_t size; /* file size when it was opened */
     enum plx_mcap_order order;
     struct mcap_log_order *log_order; /* NULL in FILE_ORDER */
     char *profile, *library;
@@ -35,11 +35,11 @@ struct plx_mcap_reader {
     uint64_t summary_at, offsets_at;
     uint32_t summary_crc;
 
-    uint64_t at;       /* of the next record that FILE_ORDER reads */
-    uint32_t crc;      /* of all bytes before it */
+    uint64_t at;       /* place of the next record that FILE_ORDER reads */
+    uint32_t crc;      /* checksum of all bytes before it */
     bool data_is_over; /* the data end has been read */
     struct mcap_chunk chunk;
-    struct plx_mcap_cursor record; /* of CHUNK's records, those still to be read */
+    struct plx_mcap_cursor record; /* the records of CHUNK that are still to be read */
 
     ZSTD_DCtx *zstd; /* NULL until there is such a chunk */
     LZ4F_dctx *lz4;
@@ -92,7 +92,7 @@ void mcap_end_log_order(struct plx_mcap_reader *reader);
 /* One chunk index of the summary. */
 struct mcap_chunk_index {
     uint64_t start_ns, end_ns;
-    uint64_t at, length; /* of the chunk's record in the file */
+    uint64_t at, length; /* place and length of the chunk's record in the file */
     uint64_t plain_bytes;
 };
 

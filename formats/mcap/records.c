@@ -6,7 +6,7 @@
 
 #include "formats/mcap/reader.h"
 
-#define MAX_BYTES (64u << 20) /* of all schemas and channels: a small file could claim any number, compressed */
+#define MAX_BYTES (64u << 20) /* all schemas and channels: a small file could claim any number, compressed */
 
 /* A schema or channel with its texts behind it, and the content of its record, by which a second one is compared. */
 struct mcap_definition {

@@ -16,18 +16,17 @@
 #include "core/base/text.h"
 #include "formats/mcap/format.h"
 
-#define PLX_MCAP_MAX_PIECES 16                 /* of a message's data */
+#define PLX_MCAP_MAX_PIECES 16                 /* pieces of a message's data */
 #define PLX_MCAP_CHUNK_NS UINT64_C(1000000000) /* the longest time between the log times of a chunk's messages */
 
 struct plx_mcap_writer;
 
 struct plx_mcap_writer_options {
-    int fd;              /* an empty file, open for writing; the caller closes it after plx_mcap_writer_destroy */
-    const char *name;    /* of the file, for error messages; copied */
-    const char *library; /* who writes: "parallax 0.1.0"; copied */
-    size_t chunk_bytes;  /* of a chunk's records, before compression; 0: 1 MiB */
-    size_t
-        message_bytes; /* of the largest message that is compressed. A larger one becomes an uncompressed chunk of its own. */
+    int fd;               /* an empty file, open for writing; the caller closes it after plx_mcap_writer_destroy */
+    const char *name;     /* file name for error messages; copied */
+    const char *library;  /* who writes: "parallax 0.1.0"; copied */
+    size_t chunk_bytes;   /* size of a chunk's records before compression; 0: 1 MiB */
+    size_t message_bytes; /* largest message that is compressed. A larger one becomes an uncompressed chunk of its own. */
 };
 
 /* A key and its value, NUL-terminated. */

@@ -12,10 +12,10 @@
 #include <parallax/error.h>
 
 #define CHUNK_BYTES (1u << 20)
-#define LEVEL 1        /* of zstd: fast */
-#define MAX_IDS 65535u /* of schemas, and of channels */
+#define LEVEL 1        /* zstd level: fast */
+#define MAX_IDS 65535u /* schemas, and channels */
 #define RECORD_BYTES (PLX_MCAP_PREFIX_BYTES + PLX_MCAP_MESSAGE_BYTES)
-#define GROUPS 5 /* of the summary */
+#define GROUPS 5 /* groups of records in the summary */
 #define DATA_END_BYTES (PLX_MCAP_PREFIX_BYTES + 4)
 
 /* --- the descriptor: whole pieces are written, or the file stays as it was ----------------------------------------- */

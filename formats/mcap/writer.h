@@ -14,7 +14,7 @@
 /* A message of the chunk that is being filled. */
 struct mcap_entry {
     uint64_t log_ns;
-    uint64_t offset; /* of its record in the chunk */
+    uint64_t offset; /* place of its record in the chunk */
     int next;        /* the next one of its channel, or MCAP_NONE */
 };
 
@@ -26,11 +26,11 @@ struct mcap_channel {
 struct plx_mcap_writer {
     int fd;
     char name[256];
-    uint64_t end;      /* of the last whole record or chunk: where the file is cut after a failure */
-    uint32_t data_crc; /* of all bytes up to END */
+    uint64_t end;      /* end of the last whole record or chunk: where the file is cut after a failure */
+    uint32_t data_crc; /* checksum of all bytes up to END */
     bool finished;
     bool broken; /* a write failed, and the file could not be cut (a pipe) */
-    int error;   /* of the first failure, with its message */
+    int error;   /* first failure, with its message */
     struct plx_error_message message;
 
     ZSTD_CCtx *zstd;
@@ -38,7 +38,7 @@ struct plx_mcap_writer {
     struct plx_mcap_buffer chunk;      /* records of the chunk that is being filled */
     struct plx_mcap_buffer compressed; /* the same, compressed */
     struct plx_mcap_buffer index;      /* message indexes of a chunk; later the statistics and what follows them */
-    uint64_t first_ns, last_ns;        /* of the chunk, if it has messages */
+    uint64_t first_ns, last_ns;        /* times in the chunk, if it has messages */
     struct mcap_entry entry[MCAP_ENTRIES];
     int entries;
     uint16_t touched[MCAP_ENTRIES]; /* channels with entries, in the order of their first messages */

@@ -72,8 +72,8 @@ static __device__ __forceinline__ void plx_load_tile_strip(const plx_view<const 
     }
 }
 
-/* Of a U16 image: columns X .. X + 3 of row Y, coordinates clamped, two pixels a word. X is a multiple of 4; ALIGNED: so are
- * the rows, to 8 bytes. */
+/* Loads columns X .. X + 3 of row Y of a U16 image, coordinates clamped, two pixels a word. X is a multiple of 4; ALIGNED: so
+ * are the rows, to 8 bytes. */
 static __device__ __forceinline__ uint2 plx_load_4_pixels(const plx_view<const uint16_t> &image, int x, int y, bool aligned)
 {
     const uint16_t *row = image.row(plx_clamp(y, 0, image.height - 1));

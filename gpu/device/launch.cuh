@@ -47,7 +47,7 @@ template <class Args>
 static inline int plx_launch_cooperative(struct plx_gpu *gpu, int how, void (*kernel)(Args), int max_blocks, int threads,
                                          size_t bytes, const Args &args)
 {
-    int blocks = 0; /* of a multiprocessor */
+    int blocks = 0; /* blocks that fit on a multiprocessor */
     int result =
         bytes > 0 ? PLX_CUDA(gpu, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes)) : 0;
 

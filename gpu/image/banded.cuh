@@ -5,7 +5,7 @@
 
 #include "gpu/device/device.cuh"
 
-#define DEPTH 32   /* of one matrix product */
+#define DEPTH 32   /* depth of one matrix product */
 #define BEFORE 20  /* zeros before the weights: whole words, as many as a band reads */
 #define WEIGHTS 96 /* with the zeros before and after */
 #define SHIFTS 4   /* copies of the weights, so that four weights from any place on are one word */

@@ -12,7 +12,7 @@ enum kind { BYTES, WORDS, YUYV, UYVY, RGB, BGR, KINDS };
 struct convert_args {
     plx_view<const uint8_t> raw; /* from the eye's first column on; as wide as the eye */
     plx_view<void> grey;
-    int bits, shift; /* of a sample; below it in its word */
+    int bits, shift; /* bits of a sample; bits below it in its word */
     bool raw_aligned, grey_aligned;
     bool first_row_red;
     int first_green; /* parity of the window's green columns in row 0 */

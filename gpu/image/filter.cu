@@ -9,17 +9,17 @@ extern "C" {
 #include "gpu/device/launch.cuh"
 #include "gpu/image/banded.cuh"
 
-#define WARPS 8  /* of a block, a strip of columns each */
+#define WARPS 8  /* warps of a block, a strip of columns each */
 #define STRIP 16 /* columns */
 #define STEP 16  /* rows that are filtered at once */
 #define TILE_X (WARPS * STRIP)
 #define LOW 64                  /* rows of a tile */
 #define HIGH 96                 /* instead, if low tiles are many and a multiprocessor holds PER_SM of the high ones */
-#define HIGH_BYTES 40960        /* of shared memory */
+#define HIGH_BYTES 40960        /* shared memory */
 #define MANY_TILES 7            /* for each multiprocessor */
 #define PER_SM 4                /* blocks that a multiprocessor is meant to hold */
 #define MARGIN PLX_VECTOR_BYTES /* columns before the tile */
-#define PITCH_OUT 144           /* of the result in shared memory: no bank conflicts */
+#define PITCH_OUT 144           /* pitch of the result in shared memory: no bank conflicts */
 
 /* Bytes from a row to the next of the source tile in shared memory: few bank conflicts. */
 template <int KX> static constexpr int pitch = KX > 1 ? 208 : 176;
@@ -84,7 +84,7 @@ static __device__ __forceinline__ struct rows filter_rows(const uint8_t *tile, c
                                                           const struct matrix (&high)[KX], int factor)
 {
     const int g = threadIdx.x / 4, t = threadIdx.x % 4;
-    int sum[2][4] = {}; /* of rows 4t and 4t + 1, of 4t + 2 and 4t + 3 */
+    int sum[2][4] = {}; /* rows 4t and 4t + 1, then 4t + 2 and 4t + 3 */
 
 #pragma unroll
     for (int pair = 0; pair < 2; pair++) {
@@ -100,7 +100,7 @@ static __device__ __forceinline__ struct rows filter_rows(const uint8_t *tile, c
     }
     struct rows rows;
 #pragma unroll
-    for (int half = 0; half < 2; half++) { /* of each sum bits 8 to 23 */
+    for (int half = 0; half < 2; half++) { /* keeps bits 8 to 23 of each sum */
         const uint32_t first = __byte_perm((uint32_t)sum[0][2 * half], (uint32_t)sum[0][2 * half + 1], 0x6521);
         const uint32_t second = __byte_perm((uint32_t)sum[1][2 * half], (uint32_t)sum[1][2 * half + 1], 0x6521);
         rows.low[half] = __byte_perm(first, second, 0x6420);

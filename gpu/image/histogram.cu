@@ -6,16 +6,16 @@
 #define THREADS 512
 #define PER_SM 2 /* blocks that a multiprocessor is meant to hold */
 #define ZONES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
-#define COPIES 32 /* of a block's counters: each lane has its own copy in its own bank, so no picture is slow */
+#define COPIES 32 /* copies of a block's counters: each lane has its own in its own bank, so no picture is slow */
 #define FOURS (LEVELS * COPIES / 4 / THREADS) /* vectors of four counters that a thread clears and adds up */
 #define SHIFT 7                               /* from a level to the byte offset of its counters: log2(4 * COPIES) */
 #define VECTOR 16                             /* bytes that are read at once */
-#define MIN_PIXELS (THREADS * VECTOR)         /* of a block, unless the zone has fewer */
+#define MIN_PIXELS (THREADS * VECTOR)         /* pixels of a block, unless the zone has fewer */
 
 struct histogram_args {
     plx_view<const uint8_t> grey;
     plx_view<uint32_t> bins;
-    int rows;         /* of a block, at most */
+    int rows;         /* rows of a block, at most */
     int pieces;       /* vectors that hold a zone's row, at most */
     int rows_at_once; /* rows that a block reads at once, a piece a thread */
     struct plx_gpu_accumulators *totals;
@@ -132,7 +132,7 @@ static __device__ __forceinline__ bool add_up(unsigned long long *total, uint32_
 /* Adds the block's count of each bin to that of the zone; the last block of a zone adds the zone's bin to the whole image's. */
 static __device__ __forceinline__ void add_to_bins(const histogram_args &a, int zone, uint32_t count)
 {
-    const int threads = THREADS / a.bins.width, group = min(threads, warpSize), bin = threadIdx.x / threads; /* of a bin */
+    const int threads = THREADS / a.bins.width, group = min(threads, warpSize), bin = threadIdx.x / threads; /* in a bin */
 
     PLX_UNROLL(1)
     for (int step = group / 2; step > 0; step /= 2)

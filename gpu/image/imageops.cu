@@ -143,9 +143,9 @@ int plx_gpu_sum(struct plx_stages *self, const struct plx_image *src, uint64_t *
 struct morphology_args {
     plx_view<const uint8_t> src;
     plx_view<uint8_t> dst;
-    int width, height; /* of the rectangle */
+    int width, height; /* size of the rectangle */
     int passes;
-    uint32_t complement; /* of the first pass: ~0 to erode, 0 to dilate; the second is the other */
+    uint32_t complement; /* value in the first pass: ~0 to erode, 0 to dilate; the second pass has the other */
     bool src_aligned, dst_aligned;
 };
 
@@ -266,7 +266,7 @@ int plx_gpu_morphology(struct plx_stages *self, enum plx_morphology op, const st
  * and its order of operations are in docs/stages.md. */
 
 #define WARP 32
-#define WARPS 8 /* of a block, a place each */
+#define WARPS 8 /* warps of a block, a place each */
 #define MAX_BLOCKS 4096
 #define MAX_PATCH 65536 /* pixels: sums of products stay below 2^32 */
 

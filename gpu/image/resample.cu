@@ -31,7 +31,7 @@ static __device__ __forceinline__ unsigned plx_sample(const plx_view<const T> &s
 #define BLOCK_X 32
 #define BLOCK_Y 8
 #define EACH 4       /* neighbouring pixels of a thread */
-#define TILE_ROWS 32 /* of a block; a thread makes every eighth */
+#define TILE_ROWS 32 /* rows of a block; a thread makes every eighth */
 
 template <class T> struct rectify_args {
     plx_view<const T> src;

@@ -21,7 +21,7 @@ template <enum plx_census_kind KIND> struct form {
                                 : KIND == PLX_CENSUS_SYMMETRIC_9X7 ? 31
                                 : KIND == PLX_CENSUS_FULL_9X7      ? 62
                                                                    : 30;
-    static constexpr int words = KIND == PLX_CENSUS_FULL_9X7 ? 2 : 1; /* of 32 bits */
+    static constexpr int words = KIND == PLX_CENSUS_FULL_9X7 ? 2 : 1; /* words of 32 bits */
 
     static __device__ constexpr bool sampled(int dx, int dy)
     {
@@ -50,7 +50,7 @@ struct line {
 
 /* The rows of pairs of a window, each read at its first use. */
 template <int COUNT> struct lines {
-    const uint32_t *from; /* of the uppermost */
+    const uint32_t *from; /* uppermost row */
     line read[COUNT];
     bool done[COUNT]; /* known when compiled */
 
@@ -104,7 +104,7 @@ template <enum plx_census_kind KIND> struct row_words {
         }
     }
 
-    /* Of one column, in both halves of the tile. */
+    /* Finishes one column in both halves of the tile. */
     __device__ __forceinline__ void finish(int column, uint32_t (&ret_first)[f::words], uint32_t (&ret_second)[f::words]) const
     {
         if constexpr (parts == 2) {
@@ -270,7 +270,7 @@ static __global__ void __launch_bounds__(32 * WARPS, (occupancy<KIND>::blocks)) 
     __shared__ __align__(16) typename tile_of<ry, HEIGHT>::bytes bytes;
     __shared__ __align__(16) typename tile_of<ry, HEIGHT>::pairs pairs;
     const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * HEIGHT;
-    const int x = threadIdx.x % 32 * COLUMNS, y = threadIdx.x / 32 * each; /* of the thread's first pixel in the tile */
+    const int x = threadIdx.x % 32 * COLUMNS, y = threadIdx.x / 32 * each; /* the thread's first pixel in the tile */
     const bool border = x0 == 0 || x0 + TILE_X + RADIUS_X > a.grey.width || y0 == 0 || y0 + HEIGHT + ry > a.grey.height;
     const bool plain = x0 + TILE_X <= a.grey.width && y0 + HEIGHT <= a.grey.height && a.census_aligned && a.gradient_aligned &&
                        !(border && a.zero_border);

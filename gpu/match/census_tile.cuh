@@ -9,12 +9,12 @@
 /* Two pixels, HALF columns apart, lie in the halves of a register as floating-point numbers of 16 bits, 1024 + brightness, in
  * which their difference is exact. Cut off below 0 and above 1 it is the bit wanted; up to ten are collected as 2 * bits + bit,
  * exact too, and then are the mantissa. So a bit of two pixels takes two instructions, at the full rate of the GPU. */
-#define COLUMNS 4 /* of a thread, in each half of the tile */
+#define COLUMNS 4 /* columns of a thread, in each half of the tile */
 #define HALF (32 * COLUMNS)
 #define TILE_X (2 * HALF)
-#define WARPS 4                                 /* of a block */
-#define RADIUS_X 4                              /* of the largest window */
-#define BYTES_X (TILE_X + 2 * PLX_VECTOR_BYTES) /* of the tile and its surroundings, as read */
+#define WARPS 4                                 /* warps of a block */
+#define RADIUS_X 4                              /* half width of the largest window */
+#define BYTES_X (TILE_X + 2 * PLX_VECTOR_BYTES) /* width of the tile and its surroundings, as read */
 #define PAIRS_X (HALF + 2 * RADIUS_X)
 #define BYTE_OF_PAIR (PLX_VECTOR_BYTES - RADIUS_X) /* column of the bytes at that of the pairs */
 #define EMPTY 0x64006400u                          /* 1024 in both halves */
@@ -115,7 +115,7 @@ template <int ROWS> static __device__ __forceinline__ void make_strip(const uint
 template <int RY, int HEIGHT>
 static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, typename tile_of<RY, HEIGHT>::pairs &pairs)
 {
-    const int width = a.grey.width, height = a.grey.height, rows = tile_of<RY, HEIGHT>::rows, top = y0 - RY; /* of the pairs */
+    const int width = a.grey.width, height = a.grey.height, rows = tile_of<RY, HEIGHT>::rows, top = y0 - RY;
 
     for (int i = threadIdx.x; i < rows * 4 * RADIUS_X; i += (int)blockDim.x) {
         const int ty = i / (4 * RADIUS_X), half = i / RADIUS_X % 2, left = x0 + half * HALF - RADIUS_X;
@@ -126,7 +126,7 @@ static __device__ void clamp_pairs(const struct census_args &a, int x0, int y0, 
     }
     __syncthreads();
     for (int i = threadIdx.x; i < 2 * RY * PAIRS_X; i += (int)blockDim.x) {
-        const int tx = i % PAIRS_X, row = i / PAIRS_X; /* of those above, then of those below */
+        const int tx = i % PAIRS_X, row = i / PAIRS_X; /* rows above the tile, then those below */
         const bool below = row >= RY;
         const int ty = row - RY + (below ? height : 0) - top, inside = (below ? height - 1 : 0) - top;
         if (ty >= 0 && ty < rows && inside >= 0 && inside < rows)

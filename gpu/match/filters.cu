@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 #define RADIUS 2
 #define MARGIN 4 /* columns before and after a tile: RADIUS, rounded up to what a thread reads at once */
 #define TILE_X (2 * BLOCK_X + 2 * MARGIN)
-#define ROWS 2 /* of a thread */
+#define ROWS 2 /* rows of a thread */
 #define COMMON 20
 #define TILE_Y (ROWS * BLOCK_Y + 2 * RADIUS)
 #define INVALID_2 0x48004800u /* in the tile: BEYOND + 0x800, which either way makes its own of; 8 as a half float */
@@ -188,8 +188,8 @@ template <bool NARROW> static __device__ __forceinline__ void load_five(const ui
     ret_pairs[3] = between(here, right), ret_pairs[4] = right;
 }
 
-/* Of a pair: CENTRE as in the tile, window W after the common pixels, of which the six in the middle are left, and the five of
- * its OWN row. */
+/* The medians of a pair: CENTRE as in the tile, window W after the common pixels, of which the six in the middle are left, and
+ * the five of its OWN row. */
 template <bool NARROW>
 static __device__ __forceinline__ plx_vector<uint16_t, 2> finish_5x5(uint32_t centre, window<NARROW> w,
                                                                      const uint32_t middle[6], uint32_t own[5])

@@ -7,13 +7,13 @@
 
 #define WARP 32  /* threads of a block side by side */
 #define EACH 4   /* pixels of a thread, side by side */
-#define ROWS 8   /* of a block */
-#define REACH 3  /* of the window */
+#define ROWS 8   /* rows of a block */
+#define REACH 3  /* reach of the window */
 #define MARGIN 4 /* columns before and after a tile: REACH, rounded up to what a thread reads at once */
 #define TILE_X (WARP * EACH + 2 * MARGIN)
 #define TILE_Y (ROWS + 2 * REACH)
 
-#define WORDS ((EACH + 2 * MARGIN) / 2) /* of a row of the tile that a thread reads, two pixels each */
+#define WORDS ((EACH + 2 * MARGIN) / 2) /* words of a tile's row that a thread reads, two pixels each */
 #define PAIRS (EACH / 2)
 
 /* A step from a pixel to a neighbour is exact where both are half floats up to 2047: so they are in a NARROW block, whose
@@ -34,7 +34,7 @@ static __device__ __forceinline__ uint32_t to_numbers(uint32_t pair)
     return plx_bits_of(__hmul2(__hmul2(plx_as_half2(pair), root), root));
 }
 
-/* Of two pixels, side by side in the halves: how many neighbours are near, and the sum of their steps from the pixel's own
+/* For two pixels, side by side in the halves: how many neighbours are near, and the sum of their steps from the pixel's own
  * disparity, at most 49 * PLX_LOCAL_MEAN_STEP = 1960: an exact half float. The count is a sum of bits, as the integer pipe has
  * time and adds two at once. */
 template <bool NARROW> struct near_pair {

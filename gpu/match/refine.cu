@@ -81,7 +81,7 @@ int plx_gpu_check(struct plx_stages *self, const struct plx_image *left, const s
 
 /* --- fill: an invalid pixel takes the value of the farther of the two surfaces beside it in the row --------------------- */
 
-#define WARPS 4 /* of a block, a row each */
+#define WARPS 4 /* warps of a block, a row each */
 #define PIECE (WARP * EACH)
 
 /* The pixels of a thread in a piece of a row; what lies beyond the row is invalid. */

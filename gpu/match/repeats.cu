@@ -11,7 +11,7 @@
 #define OUT 64                              /* cells that a block writes */
 #define WINDOWS (WINDOW - 1 + OUT + BEFORE) /* that may mark one of them */
 #define CELLS (WINDOWS + WINDOW - 1)
-#define WORDS ((MOST + CELLS * CELL) / 4 + 1) /* of a row: shifted words are read from two */
+#define WORDS ((MOST + CELLS * CELL) / 4 + 1) /* words of a row: shifted words are read from two */
 
 static_assert(CELL == 8, "a cell's row is two words");
 static_assert(MOST % CELL == 0, "the pixels before the first cell are whole cells");

@@ -8,8 +8,8 @@
 #define WINDOW PLX_FLOW_WINDOW
 #define PATCH (WINDOW + 2) /* with a border for the gradients */
 #define LANES 16           /* a half warp samples one row of a window or patch */
-#define ROWS (WINDOW / 2)  /* of the window, that a lane has */
-#define WARPS 4            /* of a block */
+#define ROWS (WINDOW / 2)  /* a lane has so many of the window */
+#define WARPS 4            /* in a block */
 
 struct levels {
     plx_view<uint8_t> level[PLX_PYRAMID_LEVELS];

@@ -12,7 +12,7 @@
 #define CELLS_X 32
 #define CELLS_Y 4
 #define MAX_WARPS 4
-#define CELL_BYTES (4 + PLX_GROUND_PITCH) /* of shared memory for each cell: value, state, costs of ground */
+#define CELL_BYTES (4 + PLX_GROUND_PITCH) /* shared memory for each cell: value, state, costs of ground */
 
 struct columns_args {
     plx_view<const uint16_t> disparity;
@@ -20,7 +20,7 @@ struct columns_args {
     struct plx_columns_params params;
     struct plx_scan *ret_scan;
     plx_view<struct plx_stixel> ret_stixels;
-    int16_t *value; /* of cells, [rows][columns] */
+    int16_t *value; /* cells' values, [rows][columns] */
     void *words;    /* plx_path_word<N> [columns][rows][32] */
     int columns, rows;
 };
@@ -156,7 +156,7 @@ int plx_gpu_stixels(struct plx_stages *self, const struct plx_image *disparity, 
                                .words = gpu->columns.words,
                                .columns = plx_columns_of(disparity->width),
                                .rows = plx_cell_rows_of(disparity->height)};
-    const size_t bytes = (size_t)args.rows * CELL_BYTES; /* of a warp */
+    const size_t bytes = (size_t)args.rows * CELL_BYTES; /* shared memory of a warp */
     int warps = MAX_WARPS;
     while (warps > 1 && bytes * warps + sizeof(plx_thing_table<8>) > (size_t)gpu->shared_bytes_block) /* a tall picture */
         warps /= 2;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define ROWS 4 /* of a warp in a tile, one below the other */
+#define ROWS 4 /* rows of a warp in a tile, one below the other */
 #define WARPS (PLX_TILE / ROWS)
 #define BLOCK 128 /* threads of the other kernels */
 

@@ -10,7 +10,7 @@
 #define PLX_TILE_PIXELS (PLX_TILE * PLX_TILE)
 #define PLX_FEW_COMPONENTS 1024  /* so few are ranked in shared memory */
 #define PLX_SMALL_AREA 512       /* a component of fewer pixels is small */
-#define PLX_ORDER_MAX_BLOCKS 128 /* of the kernel that numbers components */
+#define PLX_ORDER_MAX_BLOCKS 128 /* blocks of the kernel that numbers components */
 
 struct __align__(8) plx_component
 {

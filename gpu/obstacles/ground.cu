@@ -14,7 +14,7 @@
 #define WARPS NEIGHBOURS
 #define BLOCK (WARPS * 32)
 #define MAX_BLOCKS 256
-#define PIXELS 4     /* of a thread, at every 32nd column; their reads overlap */
+#define PIXELS 4     /* pixels of a thread, at every 32nd column; their reads overlap */
 #define LINE_LANES 8 /* threads that share a candidate line, PLX_GROUND_ROWS / LINE_LANES rows each */
 #define SUMS (int)(sizeof(struct plx_ground_sums) / sizeof(int64_t))
 
@@ -129,7 +129,7 @@ static __device__ void search(const ground_args &a, const struct plx_ground_hist
         const int64_t score =
             plx_ground_allowed_score(&candidates.prior, line, score_line<LINE_LANES>(a, histogram, line, reach));
         const sum64 mine =
-            (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)inside; /* of equal scores the first line is the largest */
+            (sum64)(score + (1 << 30)) << 32 | ~(uint32_t)inside; /* among lines of equal score the first is the largest */
         best = mine > best ? mine : best;
     }
     for (int step = 16; step > 0; step /= 2) {

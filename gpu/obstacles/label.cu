@@ -14,11 +14,11 @@
 #define WARPS (THREADS / 32)
 #define BLOCK_X 32
 #define BLOCK_Y 8
-#define ROWS 4 /* of a thread, at every BLOCK_Y-th row */
+#define ROWS 4 /* rows of a thread, every BLOCK_Y-th one */
 
 struct order_args {
     struct plx_gpu_components components;
-    uint32_t words; /* of components.large */
+    uint32_t words; /* length of components.large */
 };
 
 /* The component with the larger rank comes first. */
@@ -99,7 +99,7 @@ static __device__ void find_places(const struct plx_gpu_components &c, uint32_t 
  * pixel, 16 bytes each, and 2 KB a block. */
 static __global__ void __launch_bounds__(THREADS, 2) order_kernel(order_args a)
 {
-    __shared__ uint32_t small[WARPS][PLX_SMALL_AREA]; /* of a warp by area: components, then the next one's place */
+    __shared__ uint32_t small[WARPS][PLX_SMALL_AREA]; /* a warp's components by area, then the next one's place */
     const struct plx_gpu_components &c = a.components;
     const uint32_t lane = threadIdx.x % 32;
     uint32_t *const own = small[threadIdx.x / 32];

@@ -10,9 +10,9 @@
 #define BLOCK_X 32 /* a warp is a part of a row */
 #define BLOCK_Y 8
 #define BLOCK (BLOCK_X * BLOCK_Y)
-#define ROWS 4                      /* of a thread, one below the other */
-#define NO_REGION PLX_MAX_OBSTACLES /* of a pixel without a region that has a record: more than any */
-#define BINS 4096                   /* of disparity, 1/16 px: all of D = 256; the last one also counts what is beyond */
+#define ROWS 4                      /* rows of a thread, one below the other */
+#define NO_REGION PLX_MAX_OBSTACLES /* for a pixel without a region that has a record: more than any */
+#define BINS 4096                   /* bins of disparity, 1/16 px: all of D = 256; the last one also counts what is beyond */
 
 static_assert(PLX_MAX_OBSTACLES == BLOCK, "a thread of a block has a region each");
 
@@ -41,7 +41,7 @@ struct plx_regions_args {
     plx_view<const uint8_t> left, right;
     plx_view<uint16_t> published;
     struct plx_gpu_regions at;
-    const uint32_t *count; /* of the stage label; may be in the CPU's memory */
+    const uint32_t *count; /* count that stage label made; may be in the CPU's memory */
     int min_disparity;
     struct plx_region *ret_regions; /* likewise */
 };

@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(BLOCK) count_kernel(plx_regions_args a)
 /* What the counters along one side of a region tell. */
 struct side {
     uint32_t area, first, last, fullest, inner_first, inner_last;
-    sum64 sum; /* of coordinates */
+    sum64 sum; /* sum of coordinates */
 };
 
 /* Calls VISIT(i, n) for the thread's share of COUNTER [LENGTH]: counter i is n. The reads of a batch overlap. */

@@ -9,7 +9,7 @@
 #define LINK_THREADS 1024
 #define BLOCK_X 32 /* pixels of a row: a warp */
 #define BLOCK_Y 8
-#define BLOCK_ROWS 64 /* of the picture */
+#define BLOCK_ROWS 64 /* rows of the picture in a block */
 #define BLOCK_COLUMNS (BLOCK_X / PLX_CELL_WIDTH)
 #define BLOCK_STIXELS (BLOCK_COLUMNS * PLX_COLUMN_STIXELS)
 

@@ -5,12 +5,12 @@
 #include "gpu/sgm/sgm.cuh"
 
 #define THREADS 128
-#define PIXELS 8 /* of a thread at once, side by side */
+#define PIXELS 8 /* pixels of a thread at once, side by side */
 #define SPAN 256 /* pixels of a block */
 
 #define PENALTY_X 32
 #define PENALTY_Y 8
-#define PENALTY_ROWS 4 /* of a thread */
+#define PENALTY_ROWS 4 /* rows of a thread */
 
 #define WORDS_X 64
 #define WORDS_Y 4

@@ -122,10 +122,10 @@ template <int D> struct line_slice {
     static constexpr int CHUNK_BITS = D == 64 ? 2 : D == 128 ? 3 : 4, CHUNKS = 1 << CHUNK_BITS, LINES = WARP / CHUNKS / 2;
 
     int pixels, orientation;
-    ptrdiff_t chunk; /* of the first pixel */
+    ptrdiff_t chunk; /* place of the first pixel's chunk */
     int step;        /* chunks from one pixel to the next */
     uint4 *path_sums;
-    const uint32_t *penalty; /* of the first step: of the lower, or right, one of its pixels */
+    const uint32_t *penalty; /* penalty of the first step: on its lower, or right, pixel */
     uint32_t p1;
 
     __device__ __forceinline__ explicit line_slice(const lines_args &a)

@@ -5,7 +5,7 @@
 #include "gpu/sgm/lines.cuh"
 
 #define PREFETCHED 16    /* pixels, a power of two */
-#define PREFETCH_WARPS 4 /* of a multiprocessor */
+#define PREFETCH_WARPS 4 /* warps of a multiprocessor */
 static_assert(PREFETCHED <= PLX_OVERRUN_COLUMNS && PREFETCHED <= PLX_OVERRUN_ROWS, "prefetches beyond the volumes");
 
 /* Shared memory of a warp for each prefetched pixel: costs, sums of the other direction, and P2. */

@@ -18,7 +18,7 @@ template <int D, bool ADAPTIVE_P2> struct line_penalties {
     static constexpr int BATCH = ADAPTIVE_P2 && D > 64 ? 8 : 4;
     static_assert(2 * BATCH <= PLX_OVERRUN_ROWS, "loads beyond the room around the penalties");
 
-    const uint8_t *at; /* of the step to load next: on its lower, or right, pixel; the orientation's byte */
+    const uint8_t *at; /* byte of the step to load next: on its lower, or right, pixel; the orientation's byte */
     uint32_t now, next;
 
     /* STRIDE: pixels from step to step. */
@@ -49,7 +49,7 @@ template <int D, bool ADAPTIVE_P2> struct line_penalties {
         next = load(stride);
     }
 
-    /* Of step I since then. */
+    /* Penalties of step I since then. */
     __device__ __forceinline__ uint32_t broadcast(int i) const
     {
         return ADAPTIVE_P2 ? __shfl_sync(PLX_ALL_LANES, now, i, BATCH) : now;

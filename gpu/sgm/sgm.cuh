@@ -156,7 +156,7 @@ struct plx_gradients {
         return plx_bits_of(in_x) + plx_bits_of(in_y);
     }
 
-    /* Of four pairs: the bytes of a chunk's word. */
+    /* Costs of four pairs: the bytes of a chunk's word. */
     __device__ __forceinline__ uint32_t costs(const plx_gradients &even, const plx_gradients &odd,
                                               const plx_cost_constants &constants) const
     {
@@ -290,7 +290,7 @@ struct short_census_and_gradients {
         }
     };
     struct alignas(16) partners {
-        uint32_t census; /* of both */
+        uint32_t census; /* census bits of both */
         plx_gradients gradients;
 
         partners() = default;

@@ -25,14 +25,14 @@
 #include "gpu/sgm/winner.cuh"
 
 #define WARP 32
-#define WARPS 4        /* of a band; a block has one more, the loader */
+#define WARPS 4        /* warps of a band; a block has one more, the loader */
 #define N 8            /* registers of a thread for a pixel, two disparities each: sgm.cuh */
 #define WORD_COLUMNS 8 /* whose features a warp loads at once */
 #define COST_COLUMNS 4 /* whose costs a warp holds: of this group of steps and the next */
 #define KEY_COLUMNS 4  /* whose candidates a warp finds at once */
 #define SLOTS 8        /* columns of a ring */
 #define GROUP 2        /* steps between two barriers of a block */
-#define SUM_BITS 10    /* of a sweep's sum, at most 4 (60 + 120); the bits above hold the cost, at most 60 */
+#define SUM_BITS 10    /* bits for a sweep's sum, at most 4 (60 + 120); the bits above hold the cost, at most 60 */
 #define LOAD_COLUMNS 4 /* that the loader copies at once */
 #define OTHER_STAGES 4 /* columns of the other sweep's sums in flight */
 
@@ -45,7 +45,7 @@ struct sweep_args {
     plx_candidate_views out;
     int width, height;
     int columns;       /* WIDTH, rounded up so that the steps are a multiple of WORD_COLUMNS */
-    int groups, bands; /* of a sweep: groups of ROWS rows; bands of WARPS groups, the last may have fewer */
+    int groups, bands; /* a sweep's groups of ROWS rows; its bands of WARPS groups, the last may have fewer */
     int min_disparity;
     plx_cost_constants constants;
     uint32_t p1_straight, p1_diagonal, p2; /* in both halves */

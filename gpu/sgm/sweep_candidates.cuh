@@ -112,7 +112,7 @@ template <class S, class BASE> struct sweep_candidates : BASE {
         }
     }
 
-    /* Of the pixel of column K and row R. */
+    /* For the pixel of column K and row R. */
     __device__ __forceinline__ void find_left_candidate(int pixel, int x, int y, bool exists)
     {
         uint32_t least[RANGES_SEARCHED], best = 0xFFFFFFFF, second = 0xFFFF;

@@ -28,7 +28,7 @@ template <class F, class S, bool ADAPTIVE_P2> struct sweep_costs : sweep_place<S
                          EACH = (WORDS + WARP - 1) / WARP;
 
     uint32_t next_right[EACH], next_left[EACH], next_penalty[EACH]; /* words loaded for the next columns */
-    int ring_head;                                                  /* of the ring of partners: the current columns */
+    int ring_head;                                                  /* head in the ring of partners: the current columns */
 
     using sweep_place<S>::sweep_place;
 

@@ -66,7 +66,7 @@ static __device__ __forceinline__ void update_right(const uint32_t *segment, int
 {
     constexpr int PITCH = keys<D>::pitch, SEGMENT_WORDS = SPAN * PITCH;
     const uint32_t *diagonal = segment + t * PITCH;
-    const int steps_inside = SPAN - t, latest = SPAN - t / WARP * WARP; /* of this thread; of the last thread of its warp */
+    const int steps_inside = SPAN - t, latest = SPAN - t / WARP * WARP; /* this thread's; the last of its warp's threads' */
     plx_right_minimum<D> own_diagonal, next_diagonal;
 
 #pragma unroll 1

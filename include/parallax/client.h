@@ -32,7 +32,7 @@ struct plx_view {
     struct plx_plane layout[PLX_PLANE_COUNT]; /* checked copy of frame->plane */
     uint32_t obstacle_count;                  /* checked copy, <= PLX_MAX_OBSTACLES */
     int32_t min_disparity;                    /* copy; pixels */
-    uint64_t sequence;                        /* of this frame */
+    uint64_t sequence;                        /* number of this frame */
     uint64_t missed; /* frames published between the previous view and this one; 0 in a client's first view */
     uint64_t token;  /* the library's own */
 };

@@ -19,13 +19,15 @@ extern "C" {
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_HISTOGRAM_TILES 8 /* histogram zones per axis */
-#define PLX_DISPARITY_ONE 16  /* disparity is unsigned 12.4 fixed point: 16 units are one pixel */
+/* Rows of one eye in the histogram plane: the whole image, then its tiles. */
+#define PLX_HISTOGRAM_EYE_ROWS (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
+#define PLX_DISPARITY_ONE 16 /* disparity is unsigned 12.4 fixed point: 16 units are one pixel */
 #define PLX_DISPARITY_INVALID 0xFFFFu
 #define PLX_COLUMN_WIDTH 4           /* pixels of a column of the scan and of stixels; the last one may be narrower */
 #define PLX_COLUMN_STIXELS 8         /* largest number of a column */
 #define PLX_SCAN_NOTHING_FREE 0xFFFF /* plx_scan.free where no ground is seen */
-#define PLX_OUTLINE_PARTS 16         /* of an obstacle's outline */
-#define PLX_MAP_CELLS 200            /* of the map, in each direction */
+#define PLX_OUTLINE_PARTS 16         /* parts of an obstacle's outline */
+#define PLX_MAP_CELLS 200            /* cells of the map in each direction */
 #define PLX_MAP_CELL_M 0.05          /* width of a cell */
 #define PLX_CELL_AGE_S 0.125         /* unit of plx_cell.age */
 #define PLX_CELL_HEIGHT_M 0.02       /* unit of plx_cell.foot and top */
@@ -69,7 +71,7 @@ struct plx_ground_info {
     float pitch_rad;    /* positive: the camera looks down */
     float roll_rad;     /* positive: the camera is turned clockwise about its view axis */
     float normal[3];    /* unit normal of the plane in camera axes, pointing down, into the ground */
-    float inlier_ratio; /* of the pixels that voted */
+    float inlier_ratio; /* share of the pixels that voted */
 };
 
 /* How well the rows of the rectified images match: the fit of an affine map to the vertical offsets of matched patches.
@@ -109,8 +111,8 @@ struct plx_correction {
 
 /* The corrections of the calibration, numbered since the calibration file is in use: what one of them was stays known. */
 struct plx_correction_info {
-    uint32_t number;               /* of the correction in force; 0: none, the calibration is as in its file */
-    uint32_t proposed_number;      /* of the newest proposal that waits to be accepted; 0: none */
+    uint32_t number;               /* correction in force; 0: none, the calibration is as in its file */
+    uint32_t proposed_number;      /* newest proposal that waits to be accepted; 0: none */
     struct plx_correction applied; /* in force */
     struct plx_correction proposed;
 };
@@ -127,20 +129,20 @@ struct plx_mount_info {
     uint32_t measured; /* 1: height, pitch and roll of the pose are those of this frame's ground, else those of the mount */
     float x_m, y_m, z_m;
     float roll_rad, pitch_rad, yaw_rad; /* clockwise about the view axis; down; to the left */
-    struct plx_pose base_from_left;     /* of points in axes of the left camera; all 0 without mount and ground */
+    struct plx_pose base_from_left;     /* moves points from axes of the left camera; all 0 without mount and ground */
 };
 
 /* Ego-motion: how the left camera moved. Its axes are the camera's: x right, y down, z forward; metres. */
 struct plx_motion_info {
     uint32_t valid;         /* MOTION and COVARIANCE are known; 0 for the first frame */
     uint32_t source;        /* enum plx_motion_source */
-    uint32_t corners;       /* of the key frame */
-    uint32_t tracked;       /* of those, found in this frame */
-    uint32_t inliers;       /* of those, explained by the motion */
+    uint32_t corners;       /* corners in the key frame */
+    uint32_t tracked;       /* those corners found in this frame */
+    uint32_t inliers;       /* tracked corners that the motion explains */
     uint32_t breaks;        /* how often motion was lost for good, also with its engine: POSE lacks that motion */
-    int64_t interval_ns;    /* of MOTION: from the last frame whose motion was known */
+    int64_t interval_ns;    /* time that MOTION covers: since the last frame whose motion was known */
     struct plx_pose motion; /* then_from_now: its translation is where the camera has gone in axes of the camera then */
-    double covariance[36];  /* of MOTION's error: translation (m), rotation vector (rad), axes of the camera now; row-major */
+    double covariance[36];  /* error of MOTION: translation (m), rotation vector (rad), axes of the camera now; row-major */
     struct plx_pose pose;   /* start_from_now; start: the camera of the epoch's first frame with this source */
 };
 
@@ -158,13 +160,13 @@ struct plx_map_info {
     uint32_t valid;             /* 0: there is no map in this frame, and the other numbers are 0 */
     uint32_t remembers;         /* 1: it holds what was seen before; 0: this frame only, as the motion is not known */
     int32_t origin_x, origin_y; /* cells */
-    double x_m, y_m, yaw_rad;   /* of the robot's base in axes of the map; yaw to the left */
+    double x_m, y_m, yaw_rad;   /* robot's base in axes of the map; yaw to the left */
 };
 
 /* A zone of the configuration, and what the map says of it. */
 struct plx_zone_info {
     char name[PLX_ZONE_NAME];
-    uint32_t points;                   /* of its polygon; 0: there is no zone of this number */
+    uint32_t points;                   /* corners of its polygon; 0: there is no zone of this number */
     float polygon[PLX_ZONE_POINTS][2]; /* x and y in the robot's base, metres */
     uint32_t active;                   /* 1: it counts at this speed */
     uint32_t reasons;                  /* enum plx_reason_bit bits, filtered over time */
@@ -188,7 +190,7 @@ struct plx_verdict_info {
 
 /* The newest verdict of the service, see plx_verdict. */
 struct plx_verdict_now {
-    uint64_t sequence;           /* of its frame */
+    uint64_t sequence;           /* frame that the verdict was made from */
     int64_t capture_ns;          /* CLOCK_MONOTONIC, of the left picture */
     int64_t suspended_ns;        /* as in struct plx_frame */
     int64_t valid_ns;            /* the verdict holds for this time after the capture */
@@ -196,7 +198,7 @@ struct plx_verdict_now {
     uint32_t faults;             /* enum plx_health bits that count for it */
     int32_t zone;                /* number of the zone that decides; -1: none */
     float distance_m, speed_mps; /* as in struct plx_verdict_info */
-    char name[PLX_ZONE_NAME];    /* of that zone; "": none */
+    char name[PLX_ZONE_NAME];    /* that zone's name; "": none */
 };
 
 struct plx_obstacle {
@@ -261,14 +263,14 @@ struct plx_scan {
                          something nearer than blind_within_m may stand there, whatever is seen behind it. PLX_SCAN_DROP: the
                          free ground ends where the ground falls away. PLX_SCAN_RISE: it ends at something low, which may have
                          no stixel */
-    uint16_t stixels; /* of this column */
+    uint16_t stixels; /* number of stixels in this column */
 };
 
 /* A stixel: a thing in one column of the image that faces the camera. Disparities as in struct plx_scan. */
 struct plx_stixel {
     uint16_t y0, y1;         /* first and last row */
     uint16_t disparity;      /* median; 0: there is no stixel */
-    uint16_t near_disparity; /* of its nearest part up to 2 m above the ground, robust against outliers */
+    uint16_t near_disparity; /* nearest part up to 2 m above the ground, robust against outliers */
     int16_t top_mm, foot_mm; /* heights of its ends above the ground plane; 0 without ground */
     uint16_t support;        /* cells of 4 x 2 pixels whose disparity agrees */
     uint16_t label;          /* its obstacle's label, or 0; 0xFFFF: an unpublished region */
@@ -278,7 +280,7 @@ struct plx_stixel {
 struct plx_cell {
     uint8_t kind;      /* enum plx_cell_kind */
     uint8_t age;       /* since it was last seen, PLX_CELL_AGE_S; 255: longer; 0: in this frame */
-    uint8_t foot, top; /* of what stands in an OCCUPIED cell: heights of its ends above the ground, PLX_CELL_HEIGHT_M */
+    uint8_t foot, top; /* ends of what stands in an OCCUPIED cell: heights above the ground, PLX_CELL_HEIGHT_M */
 };
 
 /* Bytes of an element of plane ID. */
@@ -291,7 +293,7 @@ static inline uint32_t plx_plane_element(enum plx_plane_id id)
 }
 
 struct plx_frame {
-    uint64_t sequence;      /* of this epoch, from 1, without gaps */
+    uint64_t sequence;      /* number in this epoch, from 1, without gaps */
     uint64_t epoch;         /* one life of the region; increases with every start of the service */
     int64_t published_ns;   /* CLOCK_MONOTONIC */
     int64_t suspended_ns;   /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC when the pair was taken: how long the machine had slept */
@@ -304,11 +306,11 @@ struct plx_frame {
     uint64_t pairs_skipped; /* whole pairs dropped since start, because a newer one was there or they were too old */
     struct plx_capture_info capture[PLX_EYES];
     struct plx_calibration_info calibration;
-    uint32_t width, height;             /* of the rectified image; of the captured one in a raw frame */
+    uint32_t width, height;             /* size of the rectified image; of the captured one in a raw frame */
     int32_t min_disparity;              /* pixels; true disparity = value / 16 + min_disparity */
     uint32_t disparities;               /* searched range, pixels */
     uint32_t stage_us[PLX_STAGE_COUNT]; /* how much longer the frame took because of each stage; sum: its whole time */
-    uint32_t bytes;                     /* of the frame: header and planes */
+    uint32_t bytes;                     /* size of the frame: header and planes */
     struct plx_ground_info ground;
     struct plx_alignment_info alignment;
     struct plx_drift_info drift; /* what is left with the correction in force */
@@ -323,7 +325,7 @@ struct plx_frame {
     float blind_within_m;    /* nothing nearer is seen: disparities end there, or obstacles.range_min_m; 0 in a raw frame */
     uint32_t reserved;       /* 0 */
     uint32_t region_count;   /* components found, published or not */
-    uint32_t obstacle_count; /* of obstacle[] below, sorted by area, LOST tracks last */
+    uint32_t obstacle_count; /* entries in obstacle[] below, sorted by area, LOST tracks last */
     struct plx_obstacle obstacle[PLX_MAX_OBSTACLES];
 };
 

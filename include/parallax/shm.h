@@ -30,7 +30,7 @@ extern "C" {
 #define PLX_SHM_MIN_SLOTS 4u
 #define PLX_SHM_MAX_SLOTS 64u
 #define PLX_REASON_BYTES 256u /* with its end */
-#define PLX_VERDICT_BYTES 80u /* of struct plx_verdict_now */
+#define PLX_VERDICT_BYTES 80u /* size of struct plx_verdict_now */
 
 /* One cache line a slot, so that readers of one do not slow the writer of the next. */
 struct plx_shm_slot {

@@ -29,7 +29,7 @@
 
 struct times {
     double *frame_ms;                 /* [rounds], sorted */
-    double cpu_ms;                    /* of a frame, mean */
+    double cpu_ms;                    /* mean of a frame */
     double stage_ms[PLX_STAGE_COUNT]; /* means */
     bool on_gpu[PLX_STAGE_COUNT], on_cpu[PLX_STAGE_COUNT];
 };

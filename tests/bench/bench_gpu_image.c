@@ -264,7 +264,7 @@ static void open_bench(struct bench *bench)
         set->history = image(bench, bench->width, bench->height, PLX_U16);
         set->blended = image(bench, bench->width, bench->height, PLX_U16);
         set->census = image(bench, bench->width, bench->height, PLX_U32);
-        set->bins = image(bench, 256, 1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES, PLX_U32);
+        set->bins = image(bench, 256, PLX_HISTOGRAM_EYE_ROWS, PLX_U32);
         set->patch = image(bench, 32, 16, PLX_U8);
         set->results = results.data;
         paint(bench, &set->grey, NOISE);

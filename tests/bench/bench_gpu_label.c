@@ -15,7 +15,7 @@
 #include "tests/parity/parity.h"
 
 #define BATCHES 40
-#define REPLAYS 25 /* of a graph, back to back */
+#define REPLAYS 25 /* replays of a graph, back to back */
 
 struct bench {
     struct plx_stages *stages;

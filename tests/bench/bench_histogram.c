@@ -48,7 +48,7 @@ static void measure(struct plx_stages *stages, const void *what)
     struct job job = *(const struct job *)what;
     struct plx_image host = test_image_new(job.width, job.height, PLX_U8, 0);
 
-    job.result = timing_image(stages, job.bins, 1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES, PLX_U32, NULL);
+    job.result = timing_image(stages, job.bins, PLX_HISTOGRAM_EYE_ROWS, PLX_U32, NULL);
     for (enum kind kind = RANDOM; kind < KINDS; kind++) {
         if (!paint(&host, kind, job.picture)) {
             printf("%-4s %-24s skipped: cannot read %s\n", stages->ops->name, name[kind], job.picture);

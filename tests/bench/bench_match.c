@@ -24,7 +24,7 @@ struct bench {
     struct plx_stages *stages;
     struct plx_match match;
     struct plx_image grey[PLX_EYES], plane[MATCHING_PLANES];
-    double ms[MATCHING_GROUPS + 1][MAX_ROUNDS]; /* of each group of calls, then of all */
+    double ms[MATCHING_GROUPS + 1][MAX_ROUNDS]; /* times of each group of calls, then of all */
 };
 
 static double lap(int64_t *since)

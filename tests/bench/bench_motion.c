@@ -12,7 +12,7 @@
 
 #define FRAMES 30
 
-/* Of this thread, so that other processes do not count. */
+/* Time that this thread used: other processes do not count. */
 static double processor_ms(void)
 {
     struct timespec now;

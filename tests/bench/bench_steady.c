@@ -23,14 +23,14 @@
 #define FAR_M 15.0
 #define MIN_PIXELS 400
 
-/* Of all that is seen, and of what is TRACKED. */
+/* Whether all records count, or the TRACKED ones. */
 enum { ALL, TRACKED, KINDS };
 
 struct counts {
     int looked_for, missed[KINDS];      /* objects, one for each frame */
     int false_records[KINDS];           /* on no object */
     int joined_frames;                  /* with a record on two objects */
-    int id_changes;                     /* of the largest record on an object from one frame to the next */
+    int id_changes;                     /* changes of the largest record on an object from one frame to the next */
     uint32_t id[PLX_SCENE_MAX_OBJECTS]; /* in the last frame; 0: it was not looked for */
 };
 

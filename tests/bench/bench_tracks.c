@@ -15,7 +15,7 @@
 
 static const struct plx_calibration_info calibration = {700, 700, 600, 180, 600, 0.54};
 
-/* Of this thread, so that other processes do not count. */
+/* Time that this thread used: other processes do not count. */
 static double processor_ms(void)
 {
     struct timespec now;

@@ -13,7 +13,7 @@ import unittest
 
 import parallax_stereo
 import websocket
-from test_page import Page
+from page import Page
 from web import unpack
 
 SECONDS = 15

@@ -13,7 +13,7 @@
 #include "gpu/gpu.h"
 
 #define TIMING_BATCHES 21
-#define TIMING_CALLS 20 /* of a batch; the GPU executes them while the CPU still makes calls */
+#define TIMING_CALLS 20 /* calls in a batch; the GPU executes them while the CPU still makes calls */
 
 typedef int timing_run(struct plx_stages *stages, const void *what);
 

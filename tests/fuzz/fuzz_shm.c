@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void spoil(unsigned char *memory, const struct plx_shm_header *good, const uint8_t *record)
 {
-    const size_t frame = good->frames_offset + good->frame_stride; /* of sequence 1, with all before its obstacles */
+    const size_t frame = good->frames_offset + good->frame_stride; /* frame of sequence 1, with all before its obstacles */
     const size_t offsets = good->frames_offset + offsetof(struct plx_frame, obstacle);
     uint32_t where, width;
     memcpy(&where, record, sizeof where);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct plx_ws_reader reader;
-    uint8_t *bytes = malloc(size ? size : 1); /* of its very size: reading past the end is seen */
+    uint8_t *bytes = malloc(size ? size : 1); /* the exact size: reading past the end is seen */
     long used = 1;
     memset(&reader, 0, sizeof reader);
     memcpy(bytes, data, size);

@@ -12,7 +12,7 @@
 #include "tests/cmocka.h"
 #include "tests/places.h"
 
-#define ERROR 0.025 /* of the distance, and */
+#define ERROR 0.025 /* share of the distance, and */
 #define ERROR_M 0.03
 
 static struct view {
@@ -98,7 +98,7 @@ static void check_cloud(const char *outlet, const struct ros_point_cloud2 *cloud
     }
 }
 
-/* Of the obstacles, the one whose centre lies nearest to the middle of THING's face, which must be in its box. */
+/* Looks for the box whose centre is nearest to the middle of THING's face, which must be in it. */
 static void check_boxes(const char *outlet, const struct ros_pose *poses[], const struct ros_vector3 *sizes[], uint32_t count)
 {
     for (int n = 0; n < PLACES_THINGS; n++) {

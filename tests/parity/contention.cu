@@ -27,7 +27,7 @@ struct contention {
     int own, warps, pause_ns;
     volatile int *stop; /* in memory of the host that the kernel reads */
     uint4 *memory, *sink, *from, *to;
-    cudaStream_t stream; /* of the copies */
+    cudaStream_t stream; /* stream for the copies */
     cudaEvent_t begin, end;
 };
 

@@ -11,7 +11,7 @@
 
 enum picture { BLACK, WHITE, NOISE, WAVES, PICTURES };
 
-extern uint64_t picture_state; /* of the random numbers */
+extern uint64_t picture_state; /* state of the random numbers */
 
 /* A twin that holds PICTURE. Free with twin_free. */
 struct twin picture_new(struct parity *parity, int width, int height, enum plx_type type, enum picture picture);

@@ -29,7 +29,7 @@ static struct {
     cudaError_t error, last; /* what it returns; what cudaGetLastError is to say */
     const char *refused;     /* its name */
     long alive, made;        /* allocations, streams, events, graphs: now, and ever */
-    long launches;           /* of kernels and graphs */
+    long launches;           /* kernels and graphs */
 } runtime;
 
 static bool refuses(const char *name)

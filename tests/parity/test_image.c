@@ -78,7 +78,7 @@ static void test_histogram(struct parity *parity, int width, int height)
     for (int bins = 1; bins <= 256; bins *= bins == 4 ? 16 : 2) {
         for (enum picture picture = BLACK; picture < PICTURES; picture++) {
             struct twin grey = picture_new(parity, width, height, PLX_U8, picture);
-            struct twin counts = twin_new(parity->gpu, bins, 1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES, PLX_U32);
+            struct twin counts = twin_new(parity->gpu, bins, PLX_HISTOGRAM_EYE_ROWS, PLX_U32);
             char what[64];
 
             snprintf(what, sizeof what, "histogram, %d bins, picture %d, %d x %d", bins, (int)picture, width, height);

@@ -27,14 +27,14 @@ struct side {
     struct plx_frame *slot[SLOTS];
     uint8_t *pair[FRAMES];
     struct plx_raw raw[FRAMES][PLX_EYES];
-    uint32_t bytes; /* of a frame */
+    uint32_t bytes; /* size of a frame */
 };
 
 struct kind {
     enum plx_format format;
     enum plx_bayer bayer;
     bool msb_aligned;
-    int width, height; /* of one eye */
+    int width, height; /* size of one eye */
 };
 
 static void *take_memory(struct side *side, size_t bytes)

@@ -45,7 +45,7 @@
 static struct {
     char kind[8], name[32];
     long number;
-    atomic_long *calls; /* of NAME, by all processes: in memory that they share */
+    atomic_long *calls; /* calls of NAME in all processes: in memory that they share */
 } fault;
 
 static __attribute__((constructor)) void read_fault(void)

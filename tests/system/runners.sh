@@ -74,7 +74,7 @@ if "$python/bin/python3" -c 'import cyclonedds, numpy, selenium, websocket' 2>/d
         must_fail "ros: parallax-ros $subject" env PLX_BINARY_DIR="$(build_with parallax-ros "$subject")" \
             "$python/bin/python3" "$source/tests/ros/test_ros.py" Topics.test_best_effort_readers_match
         must_fail "browser: parallax-web $subject" env PLX_BINARY_DIR="$(build_with parallax-web "$subject")" \
-            "$python/bin/python3" "$source/tests/web/test_page.py" Page.test_keys_open_every_view
+            "$python/bin/python3" "$source/tests/web/test_page_controls.py" Controls.test_keys_open_every_view
     done
     all_failed
 else

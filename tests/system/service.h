@@ -12,7 +12,7 @@
 
 #define START_MS 10000
 #define RECOVER_MS 2000
-#define SLACK_MS 150 /* of a guest that has one slow processor */
+#define SLACK_MS 150 /* for a guest that has one slow processor */
 
 /* A small scene, so that a slow machine keeps its rate; a test that judges pictures asks for a larger one. */
 #ifndef WIDTH

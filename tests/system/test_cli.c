@@ -73,7 +73,7 @@ static void watch_prints_lines_where_there_is_no_terminal(void **state)
     command_free(&command);
 }
 
-/* Of a service that confirms nothing, each frame has its obstacles for programs, and none for people. */
+/* A service that confirms nothing: each frame has its obstacles for programs, and none for people. */
 static void watch_hides_unconfirmed_obstacles(void **state)
 {
     (void)state;

@@ -60,7 +60,7 @@ static void no_process_holds_all_places(void **state)
     assert_int_equal(second.got, MAX_CLIENTS - OF_ONE);
     assert_int_equal(peer_ask(&service, "count\n"), MAX_CLIENTS);
     struct plx_client *client;
-    assert_int_equal(plx_connect(path, &client), PLX_ERR_BUSY); /* of nobody in particular */
+    assert_int_equal(plx_connect(path, &client), PLX_ERR_BUSY); /* without a place in particular */
     let_go(&first);
     let_go(&second);
     wait_for_count(0);
@@ -104,7 +104,7 @@ static void thousand_idle_connections_are_refused(void **state)
     assert_non_null(strstr(plx_strerror(refused), "this process")); /* all clients are its own */
     assert_int_equal(peer_ask(&service, "count\n"), OF_ONE);
     struct holder other = hold_places(geteuid());
-    assert_true(other.got > 0); /* of another process, while this one has too many */
+    assert_true(other.got > 0); /* another process gets a place while this one has too many */
     let_go(&other);
 
     wait_for_count(0); /* they never said hello: their places are free again after two seconds */

@@ -144,7 +144,7 @@ static void those_that_never_take_the_configuration_cost_nothing(void **state)
 static void service_outlives_its_last_descriptor(void **state)
 {
     (void)state;
-    struct rlimit old, low; /* of the service, lowered and raised from outside */
+    struct rlimit old, low; /* limits of the service, lowered and raised from outside */
     assert_int_equal(prlimit(service.pid, RLIMIT_NOFILE, NULL, &old), 0);
     low = old;
     low.rlim_cur = (rlim_t)open_files(service.pid); /* ".", ".." are counted: room for two more, or so */

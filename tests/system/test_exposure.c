@@ -18,7 +18,7 @@
 
 #define WIDTH 80
 #define HEIGHT 60
-#define ROWS (PLX_EYES * (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES))
+#define ROWS (PLX_EYES * PLX_HISTOGRAM_EYE_ROWS)
 #define SOON (plx_now_ns() + 20 * PLX_NS_PER_S)
 #define FRAMES 10          /* to reach the target in */
 #define FURTHER_FRAMES 100 /* to stay there */
@@ -54,7 +54,7 @@ struct loop {
     struct plx_exposure *exposure;
     struct plx_control_range range;
     struct plx_capture_info capture[PLX_EYES];
-    double mean, blown; /* of both eyes, 0..1 */
+    double mean, blown; /* both eyes, 0..1 */
 };
 
 static struct loop loop_begin(const struct plx_exposure_params *params, double light, int exposure_delay, int gain_delay)

@@ -187,7 +187,7 @@ static void a_third_of_a_processor_keeps_the_newest(void **state)
     }
     print_message("    %d frames, %llu pairs skipped, %d frames late and overloaded, %d not the newest\n", count,
                   (unsigned long long)lost, late, waited);
-    assert_true(count > 0 && lost > (uint64_t)count); /* of the pairs most */
+    assert_true(count > 0 && lost > (uint64_t)count); /* most pairs are lost */
     assert_true(late * 4 > count * 3);
     assert_true(waited * 4 <= count); /* a queue would delay all */
     if (!SANITIZED)                   /* sanitizers keep books */

@@ -108,7 +108,7 @@ static void each_step_that_hangs_is_named_and_its_engine_replaced(void **state)
 static void a_pipeline_three_times_too_slow_keeps_the_newest(void **state)
 {
     (void)state;
-    daemon_.fault = "slow plx_cpu_sgm 150"; /* of 50 ms a period */
+    daemon_.fault = "slow plx_cpu_sgm 150"; /* three times the period of 50 ms */
     daemon_start(&daemon_, small_args);
     struct plx_client *client = connect_client();
     struct plx_frame before = whole_frame(client, START_MS);
@@ -129,7 +129,7 @@ static void a_pipeline_three_times_too_slow_keeps_the_newest(void **state)
         before = frame;
     }
     assert_in_range(waited, 0, 3);   /* a busy machine delays a capture now and then; a queue would delay all */
-    assert_true(lost >= 2 * 10 - 1); /* of three, but for where the counting begins */
+    assert_true(lost >= 2 * 10 - 1); /* two of three are lost, but for where the counting begins */
     if (!SANITIZED)                  /* sanitizers keep books */
         assert_true(private_kib(engine_of(&daemon_)) < memory + 512); /* no queue grows */
     stop_daemon();

@@ -7,7 +7,7 @@
 
 #include "tests/command.h"
 
-#define KILLS_A_LIFE 4 /* of engines, before the service is started again: back-off grows with each */
+#define KILLS_A_LIFE 4 /* killed engines before the service is started again: back-off grows with each */
 
 /* Stops PROCESS and lets it run to the next beginning or end of a system call, COUNT times. False if it is gone or, by itself,
  * makes none within a second. */
@@ -234,7 +234,7 @@ static void whoever_is_killed_at_any_moment_the_others_go_on(void **state)
     const int kills = fault_full() ? 1000 : 12;
     struct plx_client *client = NULL;
     uint64_t random = scratch_seed();
-    int killed[VICTIMS] = {0}, engines = 0; /* of this service's life */
+    int killed[VICTIMS] = {0}, engines = 0; /* counts in this service's life */
 
     print_message("    %d kills, PLX_TEST_SEED=%llu\n", kills, (unsigned long long)random);
     start(&client);

@@ -15,7 +15,7 @@
 
 static struct control_group group;
 
-/* Of all threads of PID. */
+/* Sets it for all threads of PID. */
 static void set_nice(pid_t pid, int nice)
 {
     char path[32];

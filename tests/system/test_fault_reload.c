@@ -92,7 +92,7 @@ static void the_user_who_may_give_odometry_stays(void **state)
 static void a_ring_that_cannot_be_made_is_refused(void **state)
 {
     (void)state;
-    daemon_.fault = "fail memfd_create 4"; /* of the first probe, the supervisor, the second probe, the supervisor */
+    daemon_.fault = "fail memfd_create 4"; /* calls: the first probe, the supervisor, the second probe, the supervisor */
     struct plx_client *client = start_with(SMALL_SOURCE MATCH("64"));
     const struct plx_frame before = running_frame(client, START_MS);
     const pid_t engine = engine_of(&daemon_);

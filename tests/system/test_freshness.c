@@ -166,7 +166,7 @@ static void a_stall_makes_nothing_young(void **state)
     for (int round = 0; round < 8; round++) {
         struct plx_frame frame = running_frame(client, START_MS), last;
         const uint64_t skipped = frame.pairs_skipped, sequence = frame.sequence;
-        usleep((useconds_t)(48 + round % 4) * 1000); /* of a period of 50 ms; the frame takes some */
+        usleep((useconds_t)(48 + round % 4) * 1000); /* about a period of 50 ms; the frame takes some */
         stop_service(engine, SIGSTOP);
         usleep(STOPPED_MS * 1000);
         stop_service(engine, SIGCONT);

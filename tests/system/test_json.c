@@ -59,7 +59,7 @@ static void collect(const cJSON *item, const char *path, struct fields *printed)
     }
 }
 
-/* Of the lines of TEXT if it has an object on each line, else of TEXT as a whole. */
+/* Collects the lines of TEXT if it has an object on each line, else TEXT as a whole. */
 static void collect_text(const char *text, bool by_line, struct fields *printed)
 {
     for (const char *end = NULL; *text; text = end + strspn(end, "\n")) {

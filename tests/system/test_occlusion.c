@@ -13,7 +13,7 @@
 #define HEIGHT 480
 #define RATE 10
 #define SEED 1
-#define FAR_BOX 4 /* of the demo scene */
+#define FAR_BOX 4 /* a box of the demo scene */
 
 struct seen {
     int frames, hidden, moving; /* obstacles on the object; of those, with a tenth of its front hidden or more; moving */

@@ -52,7 +52,7 @@ static void raw_pictures_are_published_and_nothing_else(void **state)
     }
     assert_int_equal(plx_obstacles(&view, &obstacle), PLX_ERR_BLIND);
     assert_int_equal(pixels_of(&view, 0), WIDTH * HEIGHT);
-    assert_int_equal(pixels_of(&view, 1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES), WIDTH * HEIGHT);
+    assert_int_equal(pixels_of(&view, PLX_HISTOGRAM_EYE_ROWS), WIDTH * HEIGHT);
     assert_true(isnan(plx_disparity_px(&view, 160, 120)));
     assert_int_equal(plx_point(&view, 160, 120, point), PLX_ERR_NOT_FOUND);
     plx_release(client, &view);

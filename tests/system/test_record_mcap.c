@@ -212,7 +212,7 @@ static void what_is_computed_from_a_frame(void **state)
     command_free(&command);
     const struct contents more = contents_of("more.mcap");
     assert_true(more.depths == 8 && more.infos == 8 && more.clouds == 16 && more.markers == 8 && more.images == 0);
-    assert_int_equal(more.scans, 16); /* of scan and drops */
+    assert_int_equal(more.scans, 16); /* scans and drops */
     assert_true(more.maps == 8 && more.verdicts == 8);
 }
 

@@ -38,7 +38,7 @@ struct counts {
 };
 
 static struct truth truth;
-static struct list_truth objects; /* of the same moment */
+static struct list_truth objects; /* true objects of the same moment */
 
 static void look(const struct plx_scene *scene, double time_s)
 {

@@ -42,7 +42,7 @@ static void test_both_programs_say_the_same(void **state)
 #endif
 }
 
-/* Of the newest commit, where there is git. */
+/* The commit is the newest one, where there is git. */
 static void test_commit(void **state)
 {
     (void)state;

@@ -6,15 +6,14 @@
 #include "core/checks/picture_check.h"
 #include "tests/cmocka.h"
 
-#define EYE_ROWS (1 + 64) /* the whole picture, then zones */
-#define FRAMES 5          /* that a fault lasts before it is told */
+#define FRAMES 5 /* that a fault lasts before it is told */
 #define PIXELS 100
 
-static uint32_t bins[2][EYE_ROWS][256];
+static uint32_t bins[2][PLX_HISTOGRAM_EYE_ROWS][256];
 
 static uint32_t update(struct plx_brightness_check *check)
 {
-    const struct plx_image plane = {bins, 256, 2 * EYE_ROWS, sizeof bins[0][0], PLX_U32};
+    const struct plx_image plane = {bins, 256, 2 * PLX_HISTOGRAM_EYE_ROWS, sizeof bins[0][0], PLX_U32};
     return plx_brightness_check_update(check, &plane);
 }
 
@@ -22,7 +21,7 @@ static uint32_t update(struct plx_brightness_check *check)
 static void fill(int eye, const int level[4], const int share[4])
 {
     memset(bins[eye], 0, sizeof bins[eye]);
-    for (int zone = 1; zone < EYE_ROWS; zone++)
+    for (int zone = 1; zone < PLX_HISTOGRAM_EYE_ROWS; zone++)
         bins[eye][zone][zone % 256] = 77; /* zones do not count */
     for (int i = 0; i < 4; i++)
         bins[eye][0][level[i]] += (uint32_t)share[i];
@@ -99,7 +98,7 @@ static void a_mismatch_is_one_of_all_quartiles(void **state)
     (void)state;
     static const int darker[4] = {40, 60, 80, 110}, brighter[4] = {60, 90, 120, 200};
     static const struct {
-        int share[4]; /* of the darker picture */
+        int share[4]; /* shares in the darker picture */
         bool told;
     } cases[] = {
         {{25, 25, 25, 25}, true},  /* quartiles of 40, 60, 80 */

@@ -199,7 +199,7 @@ static void it_finds_the_camera_by_a_square_board(void **state)
     assert_finds_the_camera(path_of("square"), "--board", "7x7", "0.03", "14 of 14 pairs show it in both pictures\n");
 }
 
-/* Of tags a part suffices, as the edges of pictures show. */
+/* With tags a part of the board suffices, as the edges of pictures show. */
 static void it_finds_the_camera_by_tags(void **state)
 {
     (void)state;

@@ -29,7 +29,7 @@ struct fault {
     const char *name;
     void (*move)(struct plx_scene *scene);         /* NULL: the camera stays */
     void (*spoil)(struct plx_image eye[PLX_EYES]); /* NULL: the pictures stay as rendered */
-    uint32_t flag;                                 /* of health; 0: too little depth in the zone */
+    uint32_t flag;                                 /* health flag; 0: too little depth in the zone */
     int most;                                      /* frames until its check says so: the bar */
     const char *window;                            /* why so many */
     bool bare;                                     /* there is no wall behind the floor */

@@ -37,7 +37,7 @@ static int unmapped_in_call, closed_in_call;          /* by the thread of the te
 static bool no_threads;                               /* none can be made */
 static bool forked;                                   /* this is a child of fork */
 static atomic_bool held, slow;                        /* the other threads' munmap waits, or takes long */
-static atomic_int unmapping, open_to_signals, policy; /* of other threads: at munmap; not all signals blocked; scheduling */
+static atomic_int unmapping, open_to_signals, policy; /* other threads: at munmap; not all signals blocked; scheduling */
 static atomic_size_t piece;                           /* the largest that another thread unmapped at once */
 
 static bool is_other_thread(void)

@@ -36,7 +36,7 @@ static int make_memfd(const void *bytes, size_t count, int seals)
 struct bad_answer {
     const char *what;
     struct plx_message message;
-    size_t bytes;       /* of the message; 0: say nothing and close */
+    size_t bytes;       /* size of the message; 0: say nothing and close */
     int descriptors[2]; /* -1: none */
     int expected;
 };

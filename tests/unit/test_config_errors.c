@@ -338,7 +338,7 @@ static void assignments(void **state)
     }
 }
 
-/* Of a refusal that only the caller can judge. */
+/* A refusal that only the caller can judge. */
 static void a_refused_key_has_its_place(void **state)
 {
     (void)state;

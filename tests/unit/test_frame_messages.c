@@ -155,7 +155,7 @@ static void points_of_every_second_pixel(void **state)
     assert_cloud(&cloud, expected + 1, 1);
 }
 
-/* Of regions 1, 2 and an unpublished one, only 2 is in the list. */
+/* The list has only region 2 of regions 1, 2 and an unpublished one. */
 static void points_of_the_list(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void obstacles_that_are_seen(void **state)
                 one->bbox.center.orientation.w == 1);
 }
 
-/* Of a new, a tracked and two lost tracks: a recording has what is seen, what people watch has what is confirmed. */
+/* A new, a tracked and two lost tracks: a recording has what is seen, what people watch has what is confirmed. */
 static void lists_for_people_show_what_is_confirmed(void **state)
 {
     (void)state;

@@ -15,10 +15,10 @@
 #include "tests/cmocka.h"
 
 #define CASES 120 /* each size with each content */
-#define STEPS 50  /* of each sweep */
+#define STEPS 50  /* steps of each sweep */
 #define BACKENDS 2
 
-static struct plx_stages *stages[BACKENDS]; /* of 1 and of 3 threads */
+static struct plx_stages *stages[BACKENDS]; /* backends with 1 and with 3 threads */
 
 static int set_up(void **state)
 {

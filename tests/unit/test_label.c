@@ -266,7 +266,7 @@ static void nothing_is_valid(void **state)
 /* plx_refine_step, as it is defined. */
 static int step_by_division(int64_t gg, int64_t ge)
 {
-    const int64_t twice = -4 * ge; /* of the step times gg */
+    const int64_t twice = -4 * ge; /* twice the step times gg */
     const int64_t step = gg > 0 ? (twice < 0 ? twice - gg : twice + gg) / (2 * gg) : 0;
     return (int)(step > PLX_REFINE_STEP ? PLX_REFINE_STEP : step < -PLX_REFINE_STEP ? -PLX_REFINE_STEP : step);
 }

@@ -294,7 +294,7 @@ static void what_leaves_the_view_half_seen_free_is_lost(void **state)
     expect(1.3, 0, PLX_CELL_LOST);
 }
 
-/* Of what an engine knew that died, the next one knows nothing. */
+/* The next engine knows nothing of what the dead one knew. */
 static void after_another_map_all_is_lost(void **state)
 {
     (void)state;

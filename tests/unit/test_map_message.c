@@ -76,7 +76,7 @@ static void each_kind_of_cell(void **state)
     published.cell[0][1].kind = PLX_CELL_FREE;
     published.cell[2][0].kind = PLX_CELL_OCCUPIED;
     published.cell[199][198].kind = PLX_CELL_DROP;
-    published.cell[7][7].kind = 200; /* of a newer service */
+    published.cell[7][7].kind = 200; /* a kind that a newer service may know */
     assert_int_equal(plx_message_map(&messages, &grid), 0);
     assert_string_equal(grid.header.frame_id, "parallax_scan");
     assert_true(grid.header.stamp.sec == 5 && grid.header.stamp.nanosec == 7);

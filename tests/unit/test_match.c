@@ -10,7 +10,7 @@
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 
-#define CASES 120 /* of each instruction set */
+#define CASES 120 /* cases for each instruction set */
 #define PADDING 3
 
 enum content { NOISE, BLACK, WHITE, STEPS, SHIFTED, CONTENTS };

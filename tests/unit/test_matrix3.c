@@ -76,7 +76,7 @@ static void cross_products_are_perpendicular_and_right_handed(void **unused)
         double m[9];
         draw(&state, m, 6);
         plx_vec3_cross(m, m + 3, m + 6);
-        const double area = plx_vec3_length(m + 6); /* of the parallelogram; the volume over it is its square */
+        const double area = plx_vec3_length(m + 6); /* area of the parallelogram; the volume over it is its square */
         assert_true(fabs(plx_mat3_determinant(m) - area * area) <= 1e-10);
         assert_true(fabs(m[0] * m[6] + m[1] * m[7] + m[2] * m[8]) <= 1e-12);
     }

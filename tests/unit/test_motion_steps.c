@@ -20,7 +20,7 @@ static struct plx_image left, disparity;
 static struct motion_camera *camera;
 static struct plx_motion_info info;
 static struct plx_pose pose, start;      /* now, and in the first frame */
-static struct plx_disparity_error error; /* of the disparities that the motion gets */
+static struct plx_disparity_error error; /* error of the disparities that the motion gets */
 static uint64_t state;
 static int64_t now_ns;
 

@@ -28,7 +28,7 @@ static void every_field_of_a_panel(void **state)
     assert_near((double)o.height_m, 1 + 50.0 / 400 * 3); /* row 190 is that much above the camera */
     assert_near((double)o.valid_ratio, 1);
     assert_near((double)o.confidence, 1);
-    assert_true(o.track == 0 && o.status == 0 && o.age_frames == 0); /* of the tracks, as are the velocities */
+    assert_true(o.track == 0 && o.status == 0 && o.age_frames == 0); /* tracks fill these, and the velocities */
     for (int i = 0; i < 3; i++)
         assert_true(o.velocity_mps[i] == 0 && o.velocity_variance[i] == 0);
 }
@@ -250,7 +250,7 @@ static void outlines_come_from_stixels(void **state)
                                            .label = (uint16_t)(1 + x / 8)};
         stixel[x][1] = (struct plx_stixel){.disparity = 1, .near_disparity = 200, .label = (uint16_t)(1 + x / 8)};
         stixel[x][2] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .label = 0xFFFF};
-        stixel[x][3] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .label = 4}; /* of no obstacle */
+        stixel[x][3] = (struct plx_stixel){.disparity = 1, .near_disparity = 999, .label = 4}; /* belongs to no obstacle */
     }
     plx_obstacles_outline(&stixels, 0, 0, o, 3);
     for (int part = 0; part < PLX_OUTLINE_PARTS; part++) {

@@ -89,11 +89,11 @@ static void expect_frame(struct fixture *fixture, const struct plx_raw raw[PLX_E
     assert_false(frame->health & (PLX_HEALTH_MISALIGNED | PLX_HEALTH_GROUND_LOST));
     for (int eye = 0; eye < PLX_EYES; eye++) {
         struct plx_image grey = test_image_new(raw[eye].eye_width, raw[eye].height, PLX_U8, 0);
-        struct plx_image bins = test_image_new(PLX_HISTOGRAM_BINS, 1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES, PLX_U32, 0);
+        struct plx_image bins = test_image_new(PLX_HISTOGRAM_BINS, PLX_HISTOGRAM_EYE_ROWS, PLX_U32, 0);
         oracle_convert(&raw[eye], &grey);
         oracle_histogram(&grey, PLX_HISTOGRAM_BINS, &bins);
         expect_plane(frame, plane_of[eye], 0, &grey, what);
-        expect_plane(frame, PLX_PLANE_HISTOGRAM, eye * (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES), &bins, what);
+        expect_plane(frame, PLX_PLANE_HISTOGRAM, eye * PLX_HISTOGRAM_EYE_ROWS, &bins, what);
     }
 }
 
@@ -138,7 +138,7 @@ static void only_the_pictures_and_histograms_have_planes(void **state)
     }
 }
 
-/* Of grey pairs, COUNT frames; returns the health of the last. */
+/* Runs COUNT grey frames; returns the health of the last. */
 static uint32_t health_of(const uint8_t *left, const uint8_t *right, int side, bool changing, int count)
 {
     const size_t bytes = (size_t)side * (size_t)side;

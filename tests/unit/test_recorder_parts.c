@@ -134,7 +134,7 @@ static void a_copy_is_a_frame_of_two_pictures(void **state)
     for (int right = 0; right < 2; right++) {
         const struct plx_view view = make_view(right);
         const size_t bytes = plx_pair_bytes(&view);
-        struct plx_frame *pair = malloc(bytes); /* of the exact size: sanitizers see a byte beyond it */
+        struct plx_frame *pair = malloc(bytes); /* exact size: sanitizers see a byte beyond it */
         assert_non_null(pair);
         plx_pair_copy(&view, pair);
         assert_true(pair->sequence == 7 && pair->obstacle_count == 3 && pair->width == WIDTH && pair->height == HEIGHT);

@@ -66,7 +66,7 @@ static void test_bad_times(void **state)
         files_text("times.txt", bad[i].text);
         refused(PLX_ERR_FORMAT, "times.txt", bad[i].words);
     }
-    files_text("times.txt", "0\r\n0.1\r\n0.2\r\n0.3\r\n"); /* of another system, and one more: fine */
+    files_text("times.txt", "0\r\n0.1\r\n0.2\r\n0.3\r\n"); /* another system's line ends, and one line more: fine */
     const struct plx_replay_options options = at(PLX_TIMING_MAXIMUM);
     struct plx_source *source = opened(&options);
     source->ops->destroy(source);

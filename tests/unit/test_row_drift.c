@@ -27,7 +27,7 @@ static double normal(uint64_t *seed)
     return sum;
 }
 
-static int64_t now_ns; /* of the newest match */
+static int64_t now_ns; /* time of the newest match */
 
 /* Pitch, roll, bend, scale. */
 static double rows_at(const double number[4], double x, double y)

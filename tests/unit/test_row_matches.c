@@ -356,7 +356,7 @@ static void matches_far_from_the_expected_place_do_not_count(void **state)
     }
 }
 
-/* Of two pictures that show different things, weak enough to look alike, hardly a point comes back to where it began. */
+/* In two pictures that show different things, weak enough to look alike, hardly a point comes back to where it began. */
 static void what_does_not_come_back_is_no_match(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void the_surface_is_known_around_a_match(void **state)
     (void)state;
     struct scene scene = {513, 387, {24, 0, 0}, {0, 0}, 1, 0, .left = {0}};
     struct plx_row_match match[PLX_PLACES_MAX];
-    const int period = 32, known = 16; /* of each 32 columns and rows the last 16 have a disparity */
+    const int period = 32, known = 16; /* the last 16 of each 32 columns and rows have a disparity */
     int least = period, most = 0;
     draw(&scene);
     for (int y = 0; y < scene.height; y++)

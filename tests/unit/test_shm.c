@@ -132,7 +132,7 @@ static void a_copy_is_of_one_frame_and_within_it(void **state)
     for (int i = 0; i < 3; i++)
         publish(shm);
     assert_true(plx_ring_copy(shm, 1, 0, &copy, sizeof copy));
-    plx_ring_begin(shm); /* of the fifth, in the slot of the first */
+    plx_ring_begin(shm); /* begins the fifth, in the slot of the first */
     assert_false(plx_ring_copy(shm, 1, 0, &copy, sizeof copy));
     plx_shm_destroy(shm);
 }

@@ -17,7 +17,7 @@ static const struct plx_camera camera = {WIDTH, HEIGHT, 520, 522, 315, 236, PLX_
 static const struct plx_board board = TAGS(4, 3, 0.05, 0.015);
 static uint8_t pixels[HEIGHT][WIDTH];
 static const struct plx_image picture = {pixels, WIDTH, HEIGHT, WIDTH, PLX_U8};
-static double corner[4 * 6 * 6][2]; /* of the largest board that is looked for */
+static double corner[4 * 6 * 6][2]; /* corners of the largest board that is looked for */
 static uint64_t seed = 5;
 static struct plx_tags *tags;
 
@@ -122,7 +122,7 @@ static void none_where_none_is(void **state)
     board_render(&chess, &pose, &camera, 1, &seed, &picture);
     assert_int_equal(plx_tags_find(tags, &picture, &board, corner), PLX_ERR_NOT_FOUND);
 
-    board_render(&line, &pose, &camera, 1, &seed, &picture); /* of its upper row alone nobody knows how the rows go */
+    board_render(&line, &pose, &camera, 1, &seed, &picture); /* from its upper row alone nobody knows how the rows go */
     for (int y = 0; y < HEIGHT; y++)
         if (y > 140)
             memset(pixels[y], 120, WIDTH);

@@ -135,7 +135,7 @@ static void more_threads_than_processors(void **state)
 
 #define HANG_S 300
 
-atomic_int late_loads; /* of tests/unit/late_loads.h, which the sgm.c of this program is compiled with */
+atomic_int late_loads; /* counts for tests/unit/late_loads.h, which the sgm.c of this program is compiled with */
 
 static const struct plx_kernels *real_kernels;
 

@@ -9,7 +9,7 @@
 #include "tests/cmocka.h"
 
 #define SEEDS 200
-#define CAMERA_SHARE 0.01 /* of the camera's way: its error */
+#define CAMERA_SHARE 0.01 /* share of the camera's way: its error */
 
 static const double no_noise[36];
 

@@ -18,7 +18,7 @@ static struct plx_tracks *tracks;
 static struct plx_obstacle list[PLX_MAX_OBSTACLES];
 static int count;
 static int64_t now_ns;
-static struct plx_motion_info motion; /* of the next update; not valid unless a test says so */
+static struct plx_motion_info motion; /* motion in the next update; not valid unless a test says so */
 
 static int set_up(void **state)
 {

@@ -20,7 +20,7 @@ static void the_clock_is_found_by_the_arrival(void **state)
 {
     (void)state;
     static const struct {
-        int64_t ahead_ns; /* of CLOCK_MONOTONIC */
+        int64_t ahead_ns; /* how far ahead of CLOCK_MONOTONIC */
         enum plx_clock kind;
     } cases[] = {
         {0, PLX_CLOCK_MONOTONIC},

@@ -25,9 +25,9 @@
 
 /* Two cameras of one rate, and what becomes of their frames. */
 struct simulation {
-    int skew, lag;            /* of the right camera: later in time, and later to come */
+    int skew, lag;            /* the right camera's delays: in time, and until its frames come */
     int decode[PLX_EYES];     /* time that one picture takes */
-    int drop_every;           /* of the right camera's frames; 0: none */
+    int drop_every;           /* every so many frames of the right camera; 0: none */
     bool right_is_gone;       /* since the start */
     int waiting[PLX_EYES];    /* frame; -1: none */
     int busy_until[PLX_EYES]; /* 0: idle */

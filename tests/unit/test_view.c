@@ -38,7 +38,7 @@ static void an_outline_tells_where_a_thing_is_nearest(void **state)
     *narrow = (struct plx_obstacle){.x = -3, .width = 4, .outline = {[15] = 960}}; /* parts share columns */
     assert_true(plx_obstacle_nearest(&view, 1, 0, 1) == 1);
     assert_true(isinf(plx_obstacle_nearest(&view, 1, -3, 3)));
-    *narrow = (struct plx_obstacle){.x = INT32_MAX, .width = INT32_MAX, .outline = {1}}; /* of a damaged memory */
+    *narrow = (struct plx_obstacle){.x = INT32_MAX, .width = INT32_MAX, .outline = {1}}; /* as from damaged memory */
     assert_true(isinf(plx_obstacle_nearest(&view, 1, INT32_MIN, INT32_MAX)));
 }
 
@@ -64,7 +64,7 @@ static void a_drop_tells_where_its_edge_is_nearest(void **state)
     assert_true(isinf(plx_drop_nearest(&view, 0, 40))); /* beside it */
     assert_true(isinf(plx_drop_nearest(&view, 52, 100)));
     assert_true(isinf(plx_drop_nearest(&view, 44, 0)));
-    scan[11].free = PLX_SCAN_NOTHING_FREE; /* of a damaged memory */
+    scan[11].free = PLX_SCAN_NOTHING_FREE; /* as from damaged memory */
     assert_true(plx_drop_nearest(&view, 0, 80) == 3);
 }
 

@@ -36,7 +36,7 @@ struct verdict_fault {
     int periods; /* 0 = VERDICT_PERIODS */
     void (*begin)(const struct verdict_fault *fault);
     void (*end)(const struct verdict_fault *fault); /* NULL: it ends by itself */
-    const char *setting;                            /* of stereocam, for VERDICT_SETTING */
+    const char *setting;                            /* settings for stereocam, in VERDICT_SETTING */
     long long value, good;                          /* while it lasts, and after */
 };
 

@@ -31,7 +31,7 @@ static void light(int feed, int brightest)
 }
 
 struct seen {
-    double mean; /* of both eyes, 0..1 */
+    double mean; /* both eyes, 0..1 */
     struct plx_capture_info capture[PLX_EYES];
 };
 
@@ -39,7 +39,7 @@ static struct seen look(void)
 {
     struct plx_view view = service_next(&service, 0);
     const uint32_t *bins = view.plane[PLX_PLANE_HISTOGRAM];
-    const size_t right = (1 + PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES) * PLX_HISTOGRAM_BINS;
+    const size_t right = PLX_HISTOGRAM_EYE_ROWS * PLX_HISTOGRAM_BINS;
     struct seen seen = {.capture = {view.frame->capture[PLX_LEFT], view.frame->capture[PLX_RIGHT]}};
 
     for (int level = 0; level < PLX_HISTOGRAM_BINS; level++)

@@ -14,7 +14,7 @@
 #define EXPOSURE_US 8000
 #define READOUT_MS 4.3
 #define READOUT_NS 4300000
-#define COUNTER_NS 123456789000 /* of Tegra's system counter when CLOCK_MONOTONIC was 0 */
+#define COUNTER_NS 123456789000 /* Tegra's system counter when CLOCK_MONOTONIC was 0 */
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0"
 
 static struct pairs pairs;

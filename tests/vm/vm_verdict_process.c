@@ -6,7 +6,7 @@
  */
 #include "tests/vm/verdict.h"
 
-#define STOPS 40                      /* of an engine */
+#define STOPS 40                      /* stops of an engine */
 #define SERVICES (10 * VERDICT_TIMES) /* that are killed */
 #define ENGINES 3                     /* killed of each: the pause before the next engine doubles */
 

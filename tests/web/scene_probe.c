@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects of the synthetic scene as its pictures show them, for test_page.py: scene_probe demo|street WIDTH HEIGHT TIME_S
- * prints a JSON array. */
+/* The objects of the synthetic scene as its pictures show them, for tests of pictures: scene_probe demo|street WIDTH HEIGHT
+ * TIME_S prints a JSON array. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "app/view/json.h"
 #include "config/config.h"
 
-#define KALIBR_GAP 0.3 /* of a tag's side: the usual grid */
+#define KALIBR_GAP 0.3 /* share of a tag's side: the usual grid */
 #define DEFAULT_OUTPUT "stereo.yaml"
 
 int plx_calibrate_fail(int error, const struct plx_error_message *message)
@@ -92,7 +92,7 @@ static int find_pairs(const char *path, const struct plx_calibrate_request *requ
 /* What recorded pairs show. */
 struct search {
     struct plx_boards boards;
-    int *number;                 /* of each board: its pair in the recording, from 1 */
+    int *number;                 /* each board's pair in the recording, from 1 */
     int looked, step;            /* pairs; from one to the next */
     int only[PLX_EYES], neither; /* pairs that one picture shows the board in, or none */
     struct plx_sighting sighting;

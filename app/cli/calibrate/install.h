@@ -10,11 +10,11 @@
 
 struct plx_install {
     const char *config; /* the service's configuration file */
-    const char *socket; /* of the service; NULL: as plx_connect */
+    const char *socket; /* the service's socket; NULL: as plx_connect */
     const char *output; /* the calibration's file; NULL: the one that the configuration names, else stereo.yaml beside it */
 
     /* What plx_install_run found and did. */
-    char path[PATH_MAX]; /* of the calibration's file, absolute */
+    char path[PATH_MAX]; /* absolute path of the calibration's file */
     char old[PATH_MAX];  /* a further name of the calibration that was at PATH; "": none was there */
     bool had_before;     /* the configuration named a calibration, which is at OLD now if it was at PATH */
     double rows_before;  /* rms of the boards' rows by that calibration, px */

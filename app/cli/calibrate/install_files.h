@@ -14,7 +14,7 @@ struct plx_installed_files {
     char old[PATH_MAX];                           /* another name of the calibration that was there; "": none was */
     char *config_before, *config_after;           /* bytes of the configuration; AFTER is NULL while it is as before */
     size_t before_bytes, after_bytes;
-    const char *value; /* of the key calibration before */
+    const char *value; /* previous value of the key calibration */
     bool installed;    /* the new calibration is in its place */
 };
 

@@ -25,7 +25,7 @@ struct live {
     bool screen;                  /* a terminal; else lines */
     char words[PLX_GUIDE_ADVICE]; /* what the person is told */
     char said[PLX_GUIDE_ADVICE];  /* in the last line */
-    char verdict[512];            /* of the pairs so far, or "" */
+    char verdict[512];            /* judgement of the pairs so far, or "" */
     int judged;                   /* pairs when the verdict was made */
     int said_pairs, looked;
     int64_t shown_ns;

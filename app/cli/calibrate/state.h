@@ -9,7 +9,7 @@ struct plx_calibrating {
     const struct plx_guide *guide;
     const char *words;   /* what the person is told */
     int looked;          /* pairs: it grows while the calibration runs */
-    const char *verdict; /* of the pairs so far; NULL: not known yet */
+    const char *verdict; /* judgement of the pairs so far; NULL: not known yet */
 };
 
 /* Replaces the file of the service at SOCKET at once. PERMISSION, IO. */

@@ -148,8 +148,8 @@ static void print_json(const struct plx_correction_history *history)
 /* --- files ------------------------------------------------------------------------------------------------------------ */
 
 struct subject {
-    const char *path;                    /* of the history */
-    const char *socket;                  /* of the service that keeps it; NULL: the file alone is meant, or no service runs */
+    const char *path;                    /* file of the history */
+    const char *socket;                  /* the service that keeps it; NULL: the file alone is meant, or no service runs */
     char stand_in[PLX_CORRECTIONS_PATH]; /* the service uses it while it cannot write to PATH; "": no service runs */
 };
 

@@ -23,7 +23,7 @@ struct proposal {
     char card[32];
     bool single, both; /* it gives one eye, or both eyes side by side */
     uint32_t fourcc;
-    struct plx_v4l2_frame_size size; /* of the picture */
+    struct plx_v4l2_frame_size size; /* picture size */
 };
 
 static cJSON *size_json(const struct plx_v4l2_frame_size *size)

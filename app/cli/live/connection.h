@@ -25,7 +25,7 @@ struct plx_connection {
     struct plx_client *client;
     struct plx_frame *frame; /* the last copy: header and planes */
     size_t capacity;         /* bytes at FRAME */
-    double free_m;           /* of the last header's frame: plx_free_ahead */
+    double free_m;           /* plx_free_ahead in the last header's frame */
     struct plx_drop drop;    /* likewise: plx_drop_ahead */
 };
 

@@ -36,9 +36,9 @@ struct stream {
     const char *socket; /* as the option gave it */
     int limit, frames;  /* limit 0: none */
     struct plx_image plane;
-    int width, height; /* of the stream */
-    uint16_t *pixels;  /* of one picture */
-    size_t bytes;      /* of one picture */
+    int width, height; /* pixels of a picture in the stream */
+    uint16_t *pixels;  /* one picture */
+    size_t bytes;      /* size of one picture */
 };
 
 /* Returns an exit code, or -1 if a signal or the reader ends the stream. */

@@ -28,8 +28,8 @@ static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
 static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
 
 struct recording {
-    const char *path;           /* of the directory or file */
-    uint32_t topics;            /* of an MCAP file: plx_bag_topics */
+    const char *path;           /* the directory or file */
+    uint32_t topics;            /* topics of an MCAP file: plx_bag_topics */
     struct plx_bag_writer *bag; /* NULL: into a directory */
     bool raw;                   /* record pairs as captured; else rectified ones */
     int limit;                  /* pairs; 0: no limit */
@@ -40,8 +40,8 @@ struct recording {
     struct plx_diagnostics diagnostics;
     int64_t diagnosed_ns;           /* publication time of the frame that they were recorded with */
     uint64_t diagnosed_pairs;       /* then */
-    uint64_t epoch, last_sequence;  /* of the last pair */
-    struct plx_image eye[PLX_EYES]; /* of the last copy */
+    uint64_t epoch, last_sequence;  /* last pair */
+    struct plx_image eye[PLX_EYES]; /* last copy */
 };
 
 /* Projections of the rectified cameras as KITTI's odometry sequences have them. */

@@ -19,7 +19,7 @@ struct snapshot {
     struct plx_view view;
     struct plx_image left, right, disparity; /* data NULL if it is not published: the right one, and disparity of a raw frame */
     struct plx_image scan, stixels;          /* likewise where columns are off */
-    struct plx_depth_range range;            /* of the colours of disparity.png */
+    struct plx_depth_range range;            /* distances that the colours of disparity.png cover */
 };
 
 static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot *snapshot)

@@ -12,10 +12,10 @@
 
 /* Paths are owned. */
 struct plx_pair {
-    char *name;         /* of its folder, or of its left picture without the ending */
-    char *left, *right; /* of an MCAP file only names: FILE/000012.png */
+    char *name;         /* the pair's folder, or its left picture without the ending */
+    char *left, *right; /* an MCAP file has only names: FILE/000012.png */
     double time_s;      /* in a sequence; without times.txt at intervals of 0.1 s, as in KITTI */
-    char *folder;       /* of left.png, right.png and their ground truth; NULL in a sequence */
+    char *folder;       /* holds left.png, right.png and their ground truth; NULL in a sequence */
 };
 
 struct plx_pairs {
@@ -23,7 +23,7 @@ struct plx_pairs {
     int count;
     bool sequence;                 /* pictures of one pair of cameras over time */
     struct plx_error_message note; /* names the pictures that a sequence leaves out, or "" */
-    int first_projection;          /* of the left camera in a KITTI calib.txt */
+    int first_projection;          /* the left camera's number in a KITTI calib.txt */
     struct plx_bag *bag;           /* the pictures are in this MCAP file; NULL: in files of their own */
 };
 

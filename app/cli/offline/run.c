@@ -84,7 +84,7 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
 /* The results of all pairs. */
 struct collected {
     cJSON *list;                   /* with --json; else NULL, and lines are printed */
-    struct plx_error_rates *rates; /* of those with ground truth */
+    struct plx_error_rates *rates; /* errors of the pairs with ground truth */
     int rate_count;
     bool head_printed;                 /* the head line of the table */
     struct plx_steadiness *steadiness; /* measures the list of a sequence; NULL: not asked for */

@@ -33,8 +33,8 @@ struct plx_run {
     bool single;                         /* two files were named */
     const char *directory;               /* NULL for two files */
     bool calibrated;                     /* with a calibration, so that metres are right */
-    struct plx_local_pipeline *pipeline; /* of the last pair; NULL before the first */
-    int width, height;                   /* of its images */
+    struct plx_local_pipeline *pipeline; /* used for the last pair; NULL before the first */
+    int width, height;                   /* image size of PIPELINE */
     struct plx_run_learned *learned;     /* [learned_count] of pairs that are no sequence */
     int learned_count;
     struct plx_progress progress;

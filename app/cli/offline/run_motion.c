@@ -44,9 +44,9 @@ struct table {
     int measured;          /* valid motions whose truth is not interpolated: COVERED is of these */
     double way_m, seconds; /* true distance travelled; processing time of the motion */
     struct error step;     /* sums over the motions that are valid */
-    struct error end;      /* of the last pose */
+    struct error end;      /* error of the last pose */
     uint32_t breaks;
-    struct plx_drift_info drift; /* of the last frame */
+    struct plx_drift_info drift; /* drift in the last frame */
     struct plx_correction_info correction;
 };
 

@@ -15,7 +15,7 @@
 struct measured {
     struct plx_obstacle_counts sum;
     struct plx_map_counts map;
-    struct plx_ground_error *ground; /* of each pair */
+    struct plx_ground_error *ground; /* error of each pair */
     int count;
 };
 

@@ -38,9 +38,9 @@ struct capture_node {
     struct eye *eye;
     struct video_device vdev;
     struct vb2_queue queue;
-    struct mutex lock; /* of its ioctls and its queue */
+    struct mutex lock; /* protects its ioctls and its queue */
     struct v4l2_ctrl_handler controls;
-    struct v4l2_ctrl *exposure[2]; /* of standard_controls: automatic or not, and the value */
+    struct v4l2_ctrl *exposure[2]; /* controls in standard_controls: automatic or not, and the value */
     struct v4l2_pix_format format;
     int sensor_mode;
     bool bypass, override, automatic; /* as its controls say */
@@ -53,7 +53,7 @@ struct eye {
     struct capture_node *node; /* NULL while unplugged; changed under `plug` too */
     bool streaming;
     struct list_head buffers; /* those that wait for a picture */
-    u32 sequence;             /* of the next picture */
+    u32 sequence;             /* number of the next picture */
     struct setting settings[SETTINGS];
     u8 *held; /* the picture that is frozen; vmalloc */
     struct record records[RECORDS];

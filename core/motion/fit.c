@@ -164,7 +164,7 @@ static double square(const struct plx_fit_point *point, const struct plx_residua
 {
     double ee = 0, eg = 0;
     for (int i = 0; i < plx_residual_parts(point); i++) {
-        const double w = 1 / plx_residual_variance[i];
+        const double w = plx_residual_weight[i];
         ee += w * e[i] * e[i];
         eg += w * e[i] * residual->across[i];
     }

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-#define SIGMA_FLOW 0.25      /* standard deviation of a tracked pixel, each axis, pixels */
-#define SIGMA_DISPARITY 0.35 /* standard deviation of a disparity, pixels */
-
-const double plx_residual_variance[3] = {SIGMA_FLOW * SIGMA_FLOW, SIGMA_FLOW *SIGMA_FLOW, SIGMA_DISPARITY *SIGMA_DISPARITY};
-
 bool plx_residual_at(const struct plx_fit_camera *camera, const struct plx_fit_point *point, const struct plx_pose *pose,
                      struct plx_residual *ret)
 {
@@ -29,12 +24,12 @@ bool plx_residual_at(const struct plx_fit_camera *camera, const struct plx_fit_p
 
     double rr = 0, rg = 0, gg = 0;
     for (int i = 0; i < plx_residual_parts(point); i++) {
-        const double w = 1 / plx_residual_variance[i];
+        const double w = plx_residual_weight[i];
         rr += w * ret->r[i] * ret->r[i];
         rg += w * ret->r[i] * ret->across[i];
         gg += w * ret->across[i] * ret->across[i];
     }
-    ret->shrink = 1 / (1 / plx_residual_variance[2] + gg);
+    ret->shrink = 1 / (plx_residual_weight[2] + gg);
     ret->error = rr - ret->shrink * rg * rg;
     return true;
 }

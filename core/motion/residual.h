@@ -17,7 +17,13 @@ struct plx_residual {
     double shrink;    /* makes the inverse covariance W - shrink (W across) (W across)' (Sherman and Morrison 1950) */
 };
 
-extern const double plx_residual_variance[3]; /* variances in u, v and disparity, whose inverse are the weights W */
+#define PLX_RESIDUAL_FLOW_PX 0.25      /* standard deviation of a tracked pixel, each axis */
+#define PLX_RESIDUAL_DISPARITY_PX 0.35 /* standard deviation of a disparity */
+
+/* Inverse variances of u, v and disparity. */
+static const double plx_residual_weight[3] = {1 / (PLX_RESIDUAL_FLOW_PX * PLX_RESIDUAL_FLOW_PX),
+                                              1 / (PLX_RESIDUAL_FLOW_PX * PLX_RESIDUAL_FLOW_PX),
+                                              1 / (PLX_RESIDUAL_DISPARITY_PX * PLX_RESIDUAL_DISPARITY_PX)};
 
 /* How many of u, v and disparity were measured. */
 static inline int plx_residual_parts(const struct plx_fit_point *point)
@@ -39,7 +45,7 @@ static inline void plx_residual_weigh(const struct plx_fit_point *point, const s
 {
     double w[3], along[3];
     for (int k = 0; k < 3; k++) {
-        w[k] = k < plx_residual_parts(point) ? 1 / plx_residual_variance[k] : 0;
+        w[k] = k < plx_residual_parts(point) ? plx_residual_weight[k] : 0;
         along[k] = w[k] * residual->across[k];
     }
     for (int i = 0; i < size; i++) {

@@ -55,35 +55,46 @@ static void multiply_gradients(const uint8_t above[SUMS + 2], const uint8_t here
     }
 }
 
-/* Strengths of the pixels of a row of the tile; FIRST: products of the uppermost row of their windows. */
-static void find_strengths(int32_t (*first)[TENSOR][SUMS], float ret[PIXELS])
+/* COLUMN, products summed over the rows of a window: adds row ADDED, and takes row GONE away. */
+static void move_sums(int32_t (*added)[SUMS], int32_t (*gone)[SUMS], int32_t column[TENSOR][SUMS])
 {
-    int32_t column[TENSOR][SUMS], tensor[TENSOR][PIXELS];
-
-    for (int k = 0; k < TENSOR; k++) {
+    for (int k = 0; k < TENSOR; k++)
         for (int i = 0; i < SUMS; i++)
-            column[k][i] = first[0][k][i] + first[1][k][i] + first[2][k][i] + first[3][k][i] + first[4][k][i];
-        const int32_t *c = column[k];
-        for (int i = 0; i < PIXELS; i++)
-            tensor[k][i] = c[i] + c[i + 1] + c[i + 2] + c[i + 3] + c[i + 4];
-    }
-    for (int i = 0; i < PIXELS; i++)
-        ret[i] = plx_corner_strength(tensor[0][i], tensor[1][i], tensor[2][i]);
+            column[k][i] += added[k][i] - gone[k][i];
 }
-_Static_assert(PLX_CORNER_WINDOW == 5, "find_strengths adds five rows and columns");
 
-/* Notes the pixels of row Y, from X on, that are stronger than what their cells have. */
-static void note_strongest(const float strength[PIXELS], int x, int y, int width, struct plx_corner_cell *cell)
+static void find_strengths(int32_t column[TENSOR][SUMS], float ret[PIXELS])
 {
-    const int begin = x > PLX_CORNER_MARGIN ? x : PLX_CORNER_MARGIN;
-    const int end = x + PIXELS < width - PLX_CORNER_MARGIN ? x + PIXELS : width - PLX_CORNER_MARGIN;
-
-    for (int u = begin; u < end; u++) {
-        struct plx_corner_cell *own = &cell[(u - x) / CELL];
-        const float least = own->strength > 0 ? own->strength : PLX_CORNER_MIN_STRENGTH;
-        if (strength[u - x] > least)
-            *own = (struct plx_corner_cell){strength[u - x], (uint16_t)u, (uint16_t)y};
+    for (int i = 0; i < PIXELS; i++) {
+        int32_t sum[TENSOR];
+        for (int k = 0; k < TENSOR; k++)
+            sum[k] = column[k][i] + column[k][i + 1] + column[k][i + 2] + column[k][i + 3] + column[k][i + 4];
+        ret[i] = plx_corner_strength(sum[0], sum[1], sum[2]);
     }
+}
+_Static_assert(PLX_CORNER_WINDOW == 5, "find_strengths adds five columns");
+
+/* Sets to 0 what lies outside of BEGIN .. END - 1. */
+static void clear_outside(float strength[PIXELS], int begin, int end)
+{
+    for (int i = 0; i < begin && i < PIXELS; i++)
+        strength[i] = 0;
+    for (int i = end > 0 ? end : 0; i < PIXELS; i++)
+        strength[i] = 0;
+}
+
+/* Notes a pixel of row Y of a cell that begins at column X, if it is stronger than all before. */
+static void note_strongest(const float strength[CELL], int x, int y, struct plx_corner_cell *cell)
+{
+    float most = 0;
+    for (int i = 0; i < CELL; i++)
+        most = strength[i] > most ? strength[i] : most;
+    if (!(most > (cell->strength > 0 ? cell->strength : PLX_CORNER_MIN_STRENGTH)))
+        return;
+    int at = 0;
+    while (strength[at] < most)
+        at++;
+    *cell = (struct plx_corner_cell){most, (uint16_t)(x + at), (uint16_t)y};
 }
 
 /* TILE cells, or as many as there are, from COLUMN on. */
@@ -93,7 +104,7 @@ static void find_in_tile(const struct corners_job *job, int column, int row)
     const int cells = job->cells->width - column < TILE ? job->cells->width - column : TILE;
     struct plx_corner_cell *cell = (struct plx_corner_cell *)plx_row(job->cells, row) + column;
     uint8_t pixel[PRODUCTS + 2][SUMS + 2];
-    int32_t product[PRODUCTS][TENSOR][SUMS];
+    int32_t product[PLX_CORNER_WINDOW + PRODUCTS][TENSOR][SUMS], column_sum[TENSOR][SUMS] = {{0}}; /* first: rows of zeros */
     float strength[PIXELS];
 
     memset(cell, 0, (size_t)cells * sizeof *cell);
@@ -102,12 +113,18 @@ static void find_in_tile(const struct corners_job *job, int column, int row)
     for (int i = 0; i < PRODUCTS + 2; i++)
         halve_row(job->left, x - REACH - 1, y - REACH - 1 + i, pixel[i]);
     for (int i = 0; i < PRODUCTS; i++)
-        multiply_gradients(pixel[i], pixel[i + 1], pixel[i + 2], product[i]);
-    for (int v = y; v < y + CELL; v++)
-        if (v >= PLX_CORNER_MARGIN && v < height - PLX_CORNER_MARGIN) {
-            find_strengths(&product[v - y], strength);
-            note_strongest(strength, x, v, width, cell);
-        }
+        multiply_gradients(pixel[i], pixel[i + 1], pixel[i + 2], product[PLX_CORNER_WINDOW + i]);
+    memset(product, 0, PLX_CORNER_WINDOW * sizeof product[0]);
+    for (int i = 0; i < PRODUCTS; i++) {
+        const int v = y + i - 2 * REACH;
+        move_sums(product[PLX_CORNER_WINDOW + i], product[i], column_sum);
+        if (i < 2 * REACH || v < PLX_CORNER_MARGIN || v >= height - PLX_CORNER_MARGIN)
+            continue;
+        find_strengths(column_sum, strength);
+        clear_outside(strength, PLX_CORNER_MARGIN - x, width - PLX_CORNER_MARGIN - x);
+        for (int c = 0; c < cells; c++)
+            note_strongest(&strength[c * CELL], x + c * CELL, v, &cell[c]);
+    }
 }
 
 static void find_in_row(void *argument, int row)

@@ -49,7 +49,7 @@ struct plx_gpu {
     struct plx_gpu_streams {
         cudaStream_t stream[PLX_STREAMS];
         cudaEvent_t passed[PLX_STREAMS]; /* by all calls so far, where another stream waits for them */
-        cudaEvent_t pictures, done;      /* what the CPU waits for, asleep: steps of pictures may begin; all calls so far */
+        cudaEvent_t beside, done; /* what the CPU waits for, asleep: that steps beside the stages may begin; all calls so far */
 
         /* state of the frame that is recorded */
         const struct plx_frame_run *run; /* NULL: none is */

@@ -35,6 +35,15 @@ static void set_freshness(struct plx_frame_loop *loop, struct plx_frame *frame)
         loop->queue.health |= PLX_HEALTH_LATE;
 }
 
+/* Sets what the engine has computed for the frame, on all threads: all that it did since the frame before. */
+static void set_cpu_time(struct plx_frame_loop *loop, struct plx_frame *frame)
+{
+    const int64_t cpu_ns = plx_process_cpu_ns();
+
+    frame->cpu_us = loop->cpu_ns > 0 ? (uint32_t)((cpu_ns - loop->cpu_ns) / PLX_NS_PER_US) : 0;
+    loop->cpu_ns = cpu_ns;
+}
+
 /* Fills the parts of the header that the pipeline does not know. */
 static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame)
 {
@@ -53,6 +62,7 @@ static void fill_header(struct plx_frame_loop *loop, struct plx_frame *frame)
         };
     }
     set_freshness(loop, frame);
+    set_cpu_time(loop, frame);
     frame->source = loop->source_type;
     frame->skew_ns = frame->capture[PLX_RIGHT].capture_ns - frame->capture[PLX_LEFT].capture_ns;
     frame->pairs_skipped = loop->queue.skipped;

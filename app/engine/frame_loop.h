@@ -25,6 +25,7 @@ struct plx_frame_loop {
     struct plx_shm *shm;
     struct plx_sensors sensors;
     struct plx_suspend_clock suspend;
+    int64_t cpu_ns; /* processor time of this process when the last frame was complete; 0: there was none */
     int report_fd;
     enum plx_source_type source_type;
     bool on_gpu;

@@ -22,6 +22,8 @@ void plx_frame_stats_add(struct plx_frame_stats *stats, const struct plx_frame *
     stats->latency_ns += frame->published_ns - frame->capture[PLX_LEFT].capture_ns;
     for (int i = 0; i < PLX_STAGE_COUNT; i++)
         stats->stage_us[i] += frame->stage_us[i];
+    stats->cpu_us += frame->cpu_us;
+    stats->cpu_frames += frame->cpu_us > 0;
 }
 
 void plx_frame_stats_restart(struct plx_frame_stats *stats)
@@ -52,6 +54,11 @@ double plx_frame_stats_stage_ms(const struct plx_frame_stats *stats, enum plx_st
     return stats->frames ? (double)stats->stage_us[stage] / 1e3 / (double)stats->frames : NAN;
 }
 
+double plx_frame_stats_cpu_ms(const struct plx_frame_stats *stats)
+{
+    return stats->cpu_frames ? (double)stats->cpu_us / 1e3 / (double)stats->cpu_frames : NAN;
+}
+
 static void print_rates(const struct plx_frame_stats *stats, int width, const char *between)
 {
     const double rate_hz = plx_frame_stats_rate_hz(stats), latency_ms = plx_frame_stats_latency_ms(stats);
@@ -68,7 +75,13 @@ static void print_rates(const struct plx_frame_stats *stats, int width, const ch
 
 void plx_frame_stats_print_rates(const struct plx_frame_stats *stats)
 {
+    const double cpu_ms = plx_frame_stats_cpu_ms(stats);
+
     print_rates(stats, 0, ", ");
+    if (isnan(cpu_ms))
+        fputs(", CPU unknown", stdout);
+    else
+        printf(", CPU %.1f ms a frame", cpu_ms);
 }
 
 void plx_frame_stats_print_rate_columns(const struct plx_frame_stats *stats)

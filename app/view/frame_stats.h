@@ -14,6 +14,7 @@ struct plx_frame_stats {
     uint64_t frames;                    /* number of added frames; 0 = empty */
     int64_t latency_ns;                 /* sum over the added frames, from capture to publication */
     uint64_t stage_us[PLX_STAGE_COUNT]; /* sums over the added frames */
+    uint64_t cpu_us, cpu_frames;        /* likewise over those whose processor time is known, and their number */
 };
 
 /* Adds FRAME, which follows the last one. A frame of another epoch restarts the interval. */
@@ -29,7 +30,11 @@ double plx_frame_stats_latency_ms(const struct plx_frame_stats *stats);
 /* Mean time of STAGE, ms; NAN without a frame. */
 double plx_frame_stats_stage_ms(const struct plx_frame_stats *stats, enum plx_stage stage);
 
-/* Prints a part of a line: "30.1 pairs/s, latency 51.3 ms". A number that is not known is printed as "unknown". */
+/* Mean processor time of the engine for a frame, ms; NAN if it is not known. */
+double plx_frame_stats_cpu_ms(const struct plx_frame_stats *stats);
+
+/* Prints a part of a line: "30.1 pairs/s, latency 51.3 ms, CPU 31.2 ms a frame". A number that is not known is printed as
+ * "unknown". */
 void plx_frame_stats_print_rates(const struct plx_frame_stats *stats);
 
 /* As plx_frame_stats_print_rates, in columns for lines below each other: " 30.1 pairs/s  latency  51.3 ms". */

@@ -202,6 +202,9 @@ static void print_frame(struct writer *out, const struct plx_frame *frame)
                  (double)(frame->published_ns - frame->capture[PLX_LEFT].capture_ns) / 1e9);
     print_metric(out, "parallax_skew_seconds", "Capture time of the right picture minus that of the left.",
                  (double)frame->skew_ns / 1e9);
+    if (frame->cpu_us > 0)
+        print_metric(out, "parallax_frame_cpu_seconds", "Processor time of the engine's threads for the newest frame.",
+                     frame->cpu_us / 1e6);
     print_head(out, "parallax_stage_seconds",
                "Time of each stage for the newest frame; on a GPU obstacles includes launch, copies and waiting.");
     for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)

@@ -124,6 +124,7 @@ static void add_service(cJSON *item, const struct plx_status *status)
     cJSON_AddItemToObject(item, "gpu_schedule", schedule ? cJSON_CreateString(schedule) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "rate_hz", plx_json_number(plx_frame_stats_rate_hz(&status->stats), 3));
     cJSON_AddItemToObject(item, "latency_ms", plx_json_number(plx_frame_stats_latency_ms(&status->stats), 3));
+    cJSON_AddItemToObject(item, "cpu_ms", plx_json_number(plx_frame_stats_cpu_ms(&status->stats), 3));
     cJSON_AddBoolToObject(item, "fresh", status->fresh);
     const bool has_age = status->any && status->age_ns != INT64_MAX;
     cJSON_AddItemToObject(item, "age_ms",

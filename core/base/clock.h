@@ -19,6 +19,14 @@ static inline int64_t plx_now_ns(void)
     return (int64_t)now.tv_sec * PLX_NS_PER_S + now.tv_nsec;
 }
 
+/* Processor time of all threads of this process, nanoseconds. */
+static inline int64_t plx_process_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * PLX_NS_PER_S + now.tv_nsec;
+}
+
 /* CLOCK_BOOTTIME, nanoseconds: CLOCK_MONOTONIC plus the time in suspend. */
 static inline int64_t plx_boot_now_ns(void)
 {

@@ -49,7 +49,7 @@ void plx_plan_make(const struct plx_frame_kind *kind, struct plx_plan *ret_plan)
 {
     uint8_t same[PLX_IMAGES];
 
-    *ret_plan = (struct plx_plan){.pictures_after = 0};
+    *ret_plan = (struct plx_plan){.beside_after = 0};
     for (int id = 0; id < PLX_IMAGES; id++) {
         same[id] = (uint8_t)id;
         ret_plan->image[id].completed_by = -1;
@@ -63,8 +63,8 @@ void plx_plan_make(const struct plx_frame_kind *kind, struct plx_plan *ret_plan)
             if (step->place == PLX_STEP_BACKEND)
                 ret_plan->image[step->out[k]].completed_by = i - ret_plan->first[PLX_STEP_BACKEND];
             const int completed_by = ret_plan->image[step->in[k]].completed_by;
-            if (step->place == PLX_STEP_PICTURES && step->in[k] != PLX_IMAGE_NONE && completed_by >= ret_plan->pictures_after)
-                ret_plan->pictures_after = completed_by + 1;
+            if (step->place == PLX_STEP_BESIDE && step->in[k] != PLX_IMAGE_NONE && completed_by >= ret_plan->beside_after)
+                ret_plan->beside_after = completed_by + 1;
         }
     }
 }

@@ -58,7 +58,7 @@ enum plx_image_id {
 struct plx_plan {
     struct plx_step step[PLX_MAX_STEPS]; /* place after place */
     int first[PLX_STEP_PLACES + 1];      /* the first step of each place; the last: how many steps there are */
-    int pictures_after;                  /* as in struct plx_frame_run */
+    int beside_after;                    /* as in struct plx_frame_run */
     struct {
         int completed_by;      /* the backend's last step that writes it, counted from that place's first; -1: none */
         bool is_used, for_cpu; /* by any step; by one on the CPU */

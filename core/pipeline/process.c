@@ -54,8 +54,8 @@ static int run_on_backend(struct plx_frame_context *context)
     struct plx_output output[PLX_IMAGES];
     const struct plx_frame_run run = {.step = &plan->step[plan->first[PLX_STEP_BACKEND]],
                                       .backend_steps = plx_plan_steps(plan, PLX_STEP_BACKEND),
-                                      .picture_steps = plx_plan_steps(plan, PLX_STEP_PICTURES),
-                                      .pictures_after = plan->pictures_after,
+                                      .beside_steps = plx_plan_steps(plan, PLX_STEP_BESIDE),
+                                      .beside_after = plan->beside_after,
                                       .context = context,
                                       .key = context->frame,
                                       .output = output,

@@ -102,7 +102,7 @@ struct plx_stages_ops {
     int (*finish)(struct plx_stages *self);
 
     /* Computes one frame: runs the steps of RUN, those of the backend in order, which it may overlap, or record once for each
-     * key and replay; those of pictures, in the calling thread, once what they read is there. Returns when all outputs are
+     * key and replay; those beside, in the calling thread, once what they read is there. Returns when all outputs are
      * there. plx_run_frame_in_order where each stage is complete when it returns. */
     int (*run_frame)(struct plx_stages *self, const struct plx_frame_run *run);
     bool copies_outputs; /* local memory is faster than shared memory: steps write there what is an output of the run */

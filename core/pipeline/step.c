@@ -29,5 +29,5 @@ int plx_steps_run(const struct plx_step *step, int steps, void *context, uint32_
 int plx_run_frame_in_order(struct plx_stages *stages, const struct plx_frame_run *run)
 {
     (void)stages;
-    return plx_steps_run(run->step, run->backend_steps + run->picture_steps, run->context, run->ret_stage_us);
+    return plx_steps_run(run->step, run->backend_steps + run->beside_steps, run->context, run->ret_stage_us);
 }

@@ -17,10 +17,10 @@ struct plx_stages;
 
 /* Where and when a step runs, in this order. */
 enum plx_step_place {
-    PLX_STEP_BEFORE,   /* on the CPU, before the frame's first image */
-    PLX_STEP_BACKEND,  /* calls of stages */
-    PLX_STEP_PICTURES, /* on the CPU, as soon as its images are there: beside the stages of a backend that works elsewhere */
-    PLX_STEP_AFTER,    /* on the CPU, when the backend is done */
+    PLX_STEP_BEFORE,  /* on the CPU, before the frame's first image */
+    PLX_STEP_BACKEND, /* calls of stages */
+    PLX_STEP_BESIDE,  /* on the CPU, as soon as its images are there: beside the stages of a backend that works elsewhere */
+    PLX_STEP_AFTER,   /* on the CPU, when the backend is done */
     PLX_STEP_PLACES
 };
 
@@ -44,9 +44,9 @@ struct plx_output {
 
 /* The steps of one frame that a backend runs. */
 struct plx_frame_run {
-    const struct plx_step *step; /* first those of PLX_STEP_BACKEND, then those of PLX_STEP_PICTURES */
-    int backend_steps, picture_steps;
-    int pictures_after; /* so many steps of the backend complete what the steps of pictures read */
+    const struct plx_step *step; /* first those of PLX_STEP_BACKEND, then those of PLX_STEP_BESIDE */
+    int backend_steps, beside_steps;
+    int beside_after; /* so many steps of the backend complete what the steps beside read */
     void *context;
     const void *key; /* frames with one key make the same calls, but for the arguments of steps that change */
     const struct plx_output *output;

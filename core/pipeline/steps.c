@@ -502,11 +502,11 @@ const struct plx_step_row plx_step_table[] = {
     {{"regions", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, regions,
       {I(REGIONS), I(STABLE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, measures_strict, NULL},
 
-    {{"motion", PLX_STAGE_MOTION, PLX_STEP_PICTURES, false, plx_step_motion,
+    {{"motion", PLX_STAGE_MOTION, PLX_STEP_BESIDE, false, plx_step_motion,
       {PLX_IMAGE(DISPARITY), I(CORNERS), I(FLOW)}, {0}}, has_motion, NULL},
-    {{"drift", PLX_NO_STAGE, PLX_STEP_PICTURES, false, plx_step_drift,
+    {{"drift", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_drift,
       {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT), PLX_IMAGE(DISPARITY)}, {0}}, is_rectified, NULL},
-    {{"check pictures", PLX_NO_STAGE, PLX_STEP_PICTURES, false, plx_step_check_pictures,
+    {{"check pictures", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_check_pictures,
       {PLX_IMAGE(HISTOGRAM), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {0}}, always, NULL},
 
     {{"geometry", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_geometry,

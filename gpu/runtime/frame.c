@@ -164,13 +164,13 @@ static int update(struct plx_gpu *gpu, const struct plx_frame_run *run, struct r
     return result;
 }
 
-/* Runs the steps of pictures, beside the stages. *ret_end_ns: when they ended. */
-static int run_pictures(struct plx_gpu *gpu, const struct plx_frame_run *run, int64_t *ret_end_ns)
+/* Runs the steps on the CPU beside the stages. *ret_end_ns: when they ended. */
+static int run_beside(struct plx_gpu *gpu, const struct plx_frame_run *run, int64_t *ret_end_ns)
 {
-    if (run->picture_steps == 0)
+    if (run->beside_steps == 0)
         return 0;
-    int result = PLX_CUDA(gpu, cudaEventSynchronize(gpu->streams.pictures));
-    for (int i = 0; i < run->picture_steps && result == 0; i++)
+    int result = PLX_CUDA(gpu, cudaEventSynchronize(gpu->streams.beside));
+    for (int i = 0; i < run->beside_steps && result == 0; i++)
         result = plx_step_run(&run->step[run->backend_steps + i], run->context);
     *ret_end_ns = plx_now_ns();
     plx_heartbeat_busy((int)gpu->streams.stage); /* the thread waits for the last stage */
@@ -179,15 +179,15 @@ static int run_pictures(struct plx_gpu *gpu, const struct plx_frame_run *run, in
 
 /* The time outside stages (launch, copies of outputs, waiting) counts for the last stage; or for motion, if the steps of
  * pictures lasted longer than the stages. */
-static void add_rest(int64_t start_ns, int64_t pictures_end_ns, uint32_t stage_us[PLX_STAGE_COUNT])
+static void add_rest(int64_t start_ns, int64_t beside_end_ns, uint32_t stage_us[PLX_STAGE_COUNT])
 {
     const int64_t all_us = (plx_now_ns() - start_ns) / PLX_NS_PER_US;
     int64_t sum_us = 0;
 
     for (int i = 0; i < PLX_STAGE_COUNT; i++)
         sum_us += stage_us[i];
-    const bool waits_for_pictures = pictures_end_ns - start_ns > sum_us * PLX_NS_PER_US;
-    stage_us[waits_for_pictures ? PLX_STAGE_MOTION : PLX_STAGE_OBSTACLES] += (uint32_t)(all_us > sum_us ? all_us - sum_us : 0);
+    const bool waits_for_beside = beside_end_ns - start_ns > sum_us * PLX_NS_PER_US;
+    stage_us[waits_for_beside ? PLX_STAGE_MOTION : PLX_STAGE_OBSTACLES] += (uint32_t)(all_us > sum_us ? all_us - sum_us : 0);
 }
 
 int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run)
@@ -195,7 +195,7 @@ int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run)
     struct plx_gpu *gpu = plx_gpu(self);
     struct recording *recording = find(gpu->frames, run->key);
     const int64_t start_ns = plx_now_ns();
-    int64_t pictures_end_ns = 0;
+    int64_t beside_end_ns = 0;
 
     gpu->base.message.text[0] = '\0';
     int result = recording ? update(gpu, run, recording) : record(gpu, run);
@@ -205,11 +205,11 @@ int plx_gpu_run_frame(struct plx_stages *self, const struct plx_frame_run *run)
     recording = find(gpu->frames, run->key);
     result = PLX_CUDA(gpu, cudaGraphLaunch(recording->launchable, gpu->streams.stream[PLX_STREAM_MAIN]));
     if (result == 0)
-        result = run_pictures(gpu, run, &pictures_end_ns);
+        result = run_beside(gpu, run, &beside_end_ns);
     const int finished = self->ops->finish(self);
     if (result < 0 || finished < 0)
         return result < 0 ? result : finished;
     plx_gpu_stage_clock_read(gpu, run->ret_stage_us);
-    add_rest(start_ns, pictures_end_ns, run->ret_stage_us);
+    add_rest(start_ns, beside_end_ns, run->ret_stage_us);
     return 0;
 }

@@ -18,15 +18,15 @@ int plx_gpu_streams_create(struct plx_gpu *gpu)
     }
     gpu->stream = streams->stream[PLX_STREAM_MAIN];
     for (int i = 0; i < 2 && result == 0; i++)
-        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(i == 0 ? &streams->pictures : &streams->done,
+        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(i == 0 ? &streams->beside : &streams->done,
                                                         cudaEventDisableTiming | cudaEventBlockingSync));
     return result;
 }
 
 void plx_gpu_streams_destroy(struct plx_gpu *gpu)
 {
-    if (gpu->streams.pictures)
-        cudaEventDestroy(gpu->streams.pictures);
+    if (gpu->streams.beside)
+        cudaEventDestroy(gpu->streams.beside);
     if (gpu->streams.done)
         cudaEventDestroy(gpu->streams.done);
     for (int i = 0; i < PLX_STREAMS; i++) {
@@ -140,8 +140,8 @@ static int stamp_stage(struct plx_gpu *gpu)
     return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, (int)streams->stage, streams->stream[PLX_STREAM_CLOCK]);
 }
 
-/* Tells the CPU when the images are there that the steps of pictures read, copied or not. */
-static int signal_pictures(struct plx_gpu *gpu)
+/* Tells the CPU when the images are there that its steps beside the stages read, copied or not. */
+static int signal_beside(struct plx_gpu *gpu)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
     int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
@@ -149,7 +149,7 @@ static int signal_pictures(struct plx_gpu *gpu)
     if (result == 0 && streams->used[PLX_STREAM_SIDE])
         result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_SIDE);
     return result < 0 ? result
-                      : PLX_CUDA(gpu, cudaEventRecordWithFlags(streams->pictures, streams->stream[PLX_STREAM_COPY],
+                      : PLX_CUDA(gpu, cudaEventRecordWithFlags(streams->beside, streams->stream[PLX_STREAM_COPY],
                                                                cudaEventRecordExternal));
 }
 
@@ -158,13 +158,13 @@ int plx_gpu_begin_step(struct plx_gpu *gpu, int index)
     struct plx_gpu_streams *streams = &gpu->streams;
     const struct plx_frame_run *run = streams->run;
     const enum plx_stage stage = run->step[index].stage;
-    const bool pictures = run->picture_steps > 0 && index == run->pictures_after;
+    const bool pictures = run->beside_steps > 0 && index == run->beside_after;
     int result = 0;
 
     if (pictures || stage != streams->stage)
         result = copy_outputs(gpu, index);
     if (result == 0 && pictures)
-        result = signal_pictures(gpu);
+        result = signal_beside(gpu);
     if (stage == streams->stage)
         return result;
     if (result == 0 && streams->stage != PLX_STAGE_COUNT)
@@ -207,8 +207,8 @@ int plx_gpu_streams_end(struct plx_gpu *gpu, int result)
 
     if (result == 0)
         result = copy_outputs(gpu, run->backend_steps);
-    if (result == 0 && run->picture_steps > 0 && run->pictures_after == run->backend_steps)
-        result = signal_pictures(gpu);
+    if (result == 0 && run->beside_steps > 0 && run->beside_after == run->backend_steps)
+        result = signal_beside(gpu);
     if (result == 0)
         result = stamp_stage(gpu);
     gpu->streams.run = NULL;

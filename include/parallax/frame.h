@@ -315,7 +315,7 @@ struct plx_frame {
     struct plx_alignment_info alignment;
     struct plx_drift_info drift; /* what is left with the correction in force */
     struct plx_correction_info correction;
-    uint32_t reserved_middle; /* 0 */
+    uint32_t cpu_us; /* processor time of all threads of the engine since its frame before; 0: unknown, its first one */
     struct plx_motion_info motion;
     struct plx_mount_info mount;
     struct plx_map_info map;

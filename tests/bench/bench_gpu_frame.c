@@ -10,7 +10,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <parallax/words.h>
@@ -34,13 +33,6 @@ struct times {
     bool on_gpu[PLX_STAGE_COUNT], on_cpu[PLX_STAGE_COUNT];
 };
 
-static double process_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 static void note_places(const struct plx_pipeline *pipeline, struct times *times)
 {
     const struct plx_plan *plan = &pipeline->plan;
@@ -54,11 +46,11 @@ static void note_places(const struct plx_pipeline *pipeline, struct times *times
 /* Processes ROUNDS frames behind some that do not count. */
 static void run(struct fixture *fixture, struct contention *load, int rounds, struct times *times)
 {
-    double begun_ms = 0;
+    int64_t begun_ns = 0;
     for (int i = -WARM; i < rounds; i++) {
         if (i == 0) {
             contention_begin(load);
-            begun_ms = process_ms();
+            begun_ns = plx_process_cpu_ns();
         }
         const int64_t start = plx_now_ns();
         if (fixture_run(fixture, i + WARM) < 0) {
@@ -71,7 +63,7 @@ static void run(struct fixture *fixture, struct contention *load, int rounds, st
         for (int stage = 0; stage < PLX_STAGE_COUNT; stage++)
             times->stage_ms[stage] += fixture->stage_us[stage] / 1e3 / rounds;
     }
-    times->cpu_ms = (process_ms() - begun_ms) / rounds;
+    times->cpu_ms = (double)(plx_process_cpu_ns() - begun_ns) / PLX_NS_PER_MS / rounds;
     contention_end(load);
 }
 

@@ -33,6 +33,7 @@ static void status_in_words_and_json(void **state)
     assert_int_equal(number(status, "height"), HEIGHT);
     assert_true(number(status, "rate_hz") > 0 && number(status, "rate_hz") < 20); /* the source gives 15, a slow machine less */
     assert_true(number(status, "latency_ms") > 0 && number(status, "latency_ms") < 10000);
+    assert_true(number(status, "cpu_ms") > 0);
     assert_true(number(cJSON_GetObjectItemCaseSensitive(status, "stage_us"), "sgm") > 0);
     assert_true(number(cJSON_GetObjectItemCaseSensitive(status, "calibration"), "baseline_m") == 0.12);
     assert_true(number(status, "age_ms") >= 0 && number(status, "age_ms") < 10000);

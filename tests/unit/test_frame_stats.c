@@ -14,7 +14,8 @@
 
 static struct plx_frame frame;
 
-/* A frame published at MS that took LATENCY_MS. */
+/* A frame published at MS that took LATENCY_MS, and a quarter of that on the processor; the first of an engine, 10 or 1, does
+ * not know. */
 static const struct plx_frame *make(uint64_t epoch, uint64_t sequence, int64_t ms, int64_t latency_ms)
 {
     frame.epoch = epoch;
@@ -22,6 +23,7 @@ static const struct plx_frame *make(uint64_t epoch, uint64_t sequence, int64_t m
     frame.published_ns = ms * PLX_NS_PER_MS;
     frame.capture[PLX_LEFT].capture_ns = (ms - latency_ms) * PLX_NS_PER_MS;
     frame.stage_us[PLX_STAGE_SGM] = (uint32_t)latency_ms * 500;
+    frame.cpu_us = sequence == 10 || sequence == 1 ? 0 : (uint32_t)latency_ms * 250;
     return &frame;
 }
 
@@ -69,6 +71,17 @@ static void each_stage_has_its_mean_time(void **state)
     assert_non_null(strstr(printed(plx_frame_stats_print_stage_times, &meter), " sgm 15.00, "));
 }
 
+static void processor_time_is_the_mean_of_frames_that_know_it(void **state)
+{
+    (void)state;
+    struct plx_frame_stats meter = {.frames = 0};
+    plx_frame_stats_add(&meter, make(1, 10, 1000, 20));
+    assert_true(isnan(plx_frame_stats_cpu_ms(&meter)));
+    plx_frame_stats_add(&meter, make(1, 15, 1500, 40));
+    plx_frame_stats_add(&meter, make(1, 16, 1600, 80));
+    assert_float_equal(plx_frame_stats_cpu_ms(&meter), 15, 1e-9);
+}
+
 static void a_new_stretch_goes_on_from_the_last_frame(void **state)
 {
     (void)state;
@@ -107,12 +120,12 @@ static void what_is_unknown_is_said_in_words(void **state)
 {
     (void)state;
     struct plx_frame_stats meter = {.frames = 0};
-    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "rate unknown, latency unknown");
+    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "rate unknown, latency unknown, CPU unknown");
     assert_string_equal(printed(plx_frame_stats_print_stage_times, &meter), " unknown\n");
     plx_frame_stats_add(&meter, make(1, 10, 1000, 20));
-    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "rate unknown, latency 20.0 ms");
+    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "rate unknown, latency 20.0 ms, CPU unknown");
     plx_frame_stats_add(&meter, make(1, 11, 1050, 20));
-    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "20.0 pairs/s, latency 20.0 ms");
+    assert_string_equal(printed(plx_frame_stats_print_rates, &meter), "20.0 pairs/s, latency 20.0 ms, CPU 5.0 ms a frame");
     assert_null(strstr(printed(plx_frame_stats_print_stage_times, &meter), "nan"));
 }
 
@@ -357,6 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_published_frames_and_averages_seen_ones),
         cmocka_unit_test(each_stage_has_its_mean_time),
+        cmocka_unit_test(processor_time_is_the_mean_of_frames_that_know_it),
         cmocka_unit_test(a_new_stretch_goes_on_from_the_last_frame),
         cmocka_unit_test(a_capture_time_ahead_of_the_clock_gives_no_latency),
         cmocka_unit_test(a_new_epoch_begins_anew),

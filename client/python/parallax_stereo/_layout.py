@@ -60,7 +60,7 @@ _HEAD: tuple[tuple[Any, ...], ...] = (
     ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source blind", "u4"),
     ("pairs_skipped", "u8"), ("capture", CAPTURE, 2), ("calibration", CALIBRATION), ("width height", "u4"),
     ("min_disparity", "i4"), ("disparities", "u4"), ("stage_us", "u4", len(Stage)), ("bytes", "u4"), ("ground", GROUND),
-    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("reserved_middle", "u4"), ("motion", MOTION), ("mount", MOUNT),
+    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("cpu_us", "u4"), ("motion", MOTION), ("mount", MOUNT),
     ("map", MAP), ("verdict", VERDICT), ("zone", ZONE, MAX_ZONES), ("plane", PLANE, len(Plane)),
     ("blind_within_m", "f4"), ("reserved region_count obstacle_count", "u4"))
 HEAD = _struct(*_HEAD)  # of a frame: what comes before its obstacles

@@ -143,6 +143,11 @@ class Header:
         return dict(zip(Stage, self._head["stage_us"][0].tolist()))
 
     @property
+    def cpu_us(self) -> int | None:
+        """Processor time of all threads of the engine since its frame before; None: not known, in its first one."""
+        return int(self._head["cpu_us"][0]) or None
+
+    @property
     def capture(self) -> tuple[records.Capture, records.Capture]:
         """Of the left and the right camera."""
         left, right = self._head["capture"][0]

@@ -8,6 +8,7 @@
 #include "core/pipeline/stages.h"
 #include "oracle/columns.h"
 #include "oracle/components.h"
+#include "oracle/free_ground.h"
 #include "oracle/image.h"
 #include "oracle/matching.h"
 #include "oracle/oracle.h"
@@ -195,7 +196,9 @@ static void case_columns(struct bench *b)
                                                        .min_height_um = 100000,
                                                        .max_height_um = 3000000,
                                                        .focal_px = 1 + (int)random_below(&b->random, 600)},
-                                              .disparities = 64 << random_below(&b->random, 3)};
+                                              .disparities = 64 << random_below(&b->random, 3),
+                                              .min_drop_mm = 100};
+    const struct plx_calibration_info lens = {.fx = 500, .fy = 500, .baseline_m = 0.25};
     const int columns = plx_columns_of(b->width), slope = 1 + (int)random_below(&b->random, 8);
     struct twin *disparity = plane(b, PLX_U16), *ground = image(b, (int)sizeof(struct plx_ground) / 8, 1, PLX_U64);
     const struct twin *scan = image(b, columns, 1, PLX_U64), *stixels = image(b, PLX_COLUMN_STIXELS, columns, PLX_U128);
@@ -214,6 +217,9 @@ static void case_columns(struct bench *b)
     oracle_columns(&disparity->want, ground->want.data, &params, &scan->want, &stixels->want);
     compare(b, "scan", scan);
     compare(b, "stixels", stixels);
+    try(b, b->stages->ops->free_ground(b->stages, &disparity->got, ground->got.data, &params, &lens, &scan->got));
+    oracle_free_ground(&disparity->want, ground->want.data, &params, &lens, &scan->want);
+    compare(b, "free ground", scan);
 }
 
 void check_stages(const struct check_options *options, struct check_outcome *ret)

@@ -96,7 +96,6 @@ int plx_step_track(const struct plx_step *step, void *context);
 int plx_step_check_pictures(const struct plx_step *step, void *context);
 int plx_step_motion(const struct plx_step *step, void *context);
 int plx_step_geometry(const struct plx_step *step, void *context);
-int plx_step_scan(const struct plx_step *step, void *context);
 int plx_step_obstacles(const struct plx_step *step, void *context);
 int plx_step_tracks(const struct plx_step *step, void *context);
 int plx_step_alignment(const struct plx_step *step, void *context);

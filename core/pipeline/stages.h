@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The stage contract, on one page, in the order of the stages. Each stage is a pure function of its const
- * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground and mask, which also use
- * single IEEE operations on doubles in a fixed order. The arithmetic of each is in docs/stages.md.
+ * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground, free_ground and mask, which
+ * also use single IEEE operations on doubles in a fixed order. The arithmetic of each is in docs/stages.md.
  *
  * Rules for all stages: SELF is the backend. Images are views (core/base/image.h); pitch may exceed the width; source and
  * destination never overlap. Every data pointer and every ret_ pointer comes from ops->alloc, alloc_local or adopt,
@@ -156,6 +156,11 @@ struct plx_stages_ops {
     int (*stixels)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                    const struct plx_columns_params *params, const struct plx_image *ret_scan,
                    const struct plx_image *ret_stixels);
+    /* the scan of stixels, with their ground and PARAMS, in place: free ground ends at drops and at rises that columns side by
+     * side show, and narrow gaps are closed (core/ground/free_ground.h). DISPARITY: the strict one after its last step */
+    int (*free_ground)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                       const struct plx_columns_params *params, const struct plx_calibration_info *calibration,
+                       const struct plx_image *scan);
     /* obstacles made of stixels: DISPARITY, the dense one where there is one -> the segments' numbers (core/ground/segments.h)
      * in labels U32, 0 = none, 1 = largest, and in each of STIXELS; *ret_count segments, any number. PREDICTIONS, what tracks
      * say of this frame, is data, as a prior of the ground */
@@ -180,8 +185,8 @@ struct plx_stages_ops {
 /* clang-format off */
 #define PLX_STAGE_OPS(OP)                                                                                                      \
     OP(convert) OP(histogram) OP(rectify) OP(filter) OP(census) OP(sgm) OP(median) OP(repeats) OP(check) OP(local_mean)        \
-    OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground) OP(stixels) OP(mask) OP(label)              \
-    OP(segments) OP(regions)
+    OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground) OP(stixels) OP(free_ground) OP(mask)        \
+    OP(label) OP(segments) OP(regions)
 #define PLX_IMAGE_OPS(OP)                                                                                                      \
     OP(binary) OP(invert) OP(threshold) OP(morphology) OP(affine) OP(sum) OP(match_template)
 /* clang-format on */

@@ -326,6 +326,14 @@ static int stixels(const struct plx_step *step, void *argument)
                                  &context->pipeline->columns_params, out(context, step, 0), out(context, step, 1));
 }
 
+static int free_ground(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->free_ground(context->stages, in(context, step, 0), in(context, step, 1)->data,
+                                     &context->pipeline->columns_params, &context->pipeline->calibration,
+                                     out(context, step, 0));
+}
+
 static int segments(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
@@ -445,6 +453,8 @@ const struct plx_step_row plx_step_table[] = {
       {I(STABLE)}, {I(GROUND)}}, has_ground, NULL},
     {{"stixels", PLX_STAGE_STIXELS, PLX_STEP_BACKEND, false, stixels,
       {I(STABLE), I(GROUND)}, {PLX_IMAGE(SCAN), PLX_IMAGE(STIXELS)}}, has_stixels, NULL},
+    {{"free ground", PLX_STAGE_STIXELS, PLX_STEP_BACKEND, false, free_ground,
+      {PLX_IMAGE(DISPARITY), I(GROUND), PLX_IMAGE(SCAN)}, {PLX_IMAGE(SCAN)}}, has_stixels, NULL},
     {{"segments", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, segments,
       {PLX_IMAGE(DENSE), I(GROUND), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(STIXELS), I(REGIONS)}}, has_dense_segments, NULL},
     {{"segments", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, segments,
@@ -471,8 +481,6 @@ const struct plx_step_row plx_step_table[] = {
       {PLX_IMAGE(LEFT), PLX_IMAGE(DISPARITY)}, {0}}, has_motion, NULL},
     {{"geometry", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_geometry,
       {I(GROUND)}, {0}}, is_rectified, NULL},
-    {{"scan", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_scan,
-      {PLX_IMAGE(DISPARITY), I(GROUND)}, {PLX_IMAGE(SCAN)}}, has_stixels, NULL},
     {{"obstacles", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_obstacles,
       {PLX_IMAGE(STIXELS)}, {0}}, has_obstacles, NULL},
     {{"tracks", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_tracks, {0}, {0}}, has_obstacles, NULL},

@@ -2,7 +2,6 @@
 /* The steps of a frame that run on the CPU with every backend. */
 #include "core/drift/matches.h"
 #include "core/ground/ground.h"
-#include "core/ground/scan.h"
 #include "core/pipeline/internal.h"
 
 static const struct plx_image *in(const struct plx_frame_context *context, const struct plx_step *step, int i)
@@ -127,20 +126,6 @@ int plx_step_geometry(const struct plx_step *step, void *argument)
     plx_ground_history_add(&pipeline->ground_history, ground);
     if (ground->valid != PLX_GROUND_FOUND)
         context->frame->health |= PLX_HEALTH_GROUND_LOST;
-    return 0;
-}
-
-int plx_step_scan(const struct plx_step *step, void *argument)
-{
-    const struct plx_frame_context *context = argument;
-    const struct plx_pipeline *pipeline = context->pipeline;
-    const struct plx_image *disparity = in(context, step, 0), *scan = out(context, step, 0);
-    const struct plx_ground *ground = in(context, step, 1)->data;
-
-    plx_scan_close(scan->data, scan->width);
-    plx_scan_refuse_slopes(disparity, ground, &pipeline->calibration, &pipeline->columns_params, scan->data);
-    plx_scan_confirm_drops(scan->data, scan->width);
-    plx_scan_end_at_rises(disparity, ground, &pipeline->calibration, &pipeline->columns_params, scan->data);
     return 0;
 }
 

@@ -9,11 +9,7 @@
 
 #include <parallax/frame.h>
 
-#ifdef __CUDACC__
-#    define PLX_BOTH static inline __host__ __device__ /* compiled by every backend */
-#else
-#    define PLX_BOTH static inline
-#endif
+#include "core/base/both.h"
 
 PLX_BOTH int64_t plx_ground_round(double value)
 {

@@ -94,6 +94,7 @@ int plx_step_ground_prior(const struct plx_step *step, void *context);
 int plx_step_predict(const struct plx_step *step, void *context);
 int plx_step_track(const struct plx_step *step, void *context);
 int plx_step_check_pictures(const struct plx_step *step, void *context);
+int plx_step_check_sharpness(const struct plx_step *step, void *context);
 int plx_step_motion(const struct plx_step *step, void *context);
 int plx_step_geometry(const struct plx_step *step, void *context);
 int plx_step_obstacles(const struct plx_step *step, void *context);
@@ -108,13 +109,13 @@ int plx_step_zones(const struct plx_step *step, void *context);
 /* Puts MADE in force as the map of the right pictures. The error of the backend. */
 int plx_pipeline_write_map(struct plx_pipeline *pipeline, const struct plx_remap *made);
 
-/* One eye's rows of the histogram plane. */
-static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)
+/* One eye's rows of an image that has those of the left one above those of the right one. */
+static inline struct plx_image plx_eye_rows(const struct plx_image *both, int eye)
 {
-    struct plx_image bins = *histogram;
-    bins.height /= PLX_EYES;
-    bins.data = plx_row(&bins, eye * bins.height);
-    return bins;
+    struct plx_image rows = *both;
+    rows.height /= PLX_EYES;
+    rows.data = plx_row(&rows, eye * rows.height);
+    return rows;
 }
 
 #endif

@@ -106,11 +106,15 @@ struct plx_stages_ops {
 
     /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
     int (*convert)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);
+    /* raw -> sums of the raw bytes of the histogram's tiles, U64 [1][64]: another picture has others */
+    int (*checksum)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *ret_sums);
     /* grey U8 -> ret_bins U32 [1 + 64][bins], row 0 the whole image, then the 8x8 zones; bins divides 256 */
     int (*histogram)(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
     /* src -> dst, both U8 or both U16, by MAP (of dst's size); *ret_masked counts pixels that lie outside src */
     int (*rectify)(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
                    const struct plx_image *dst, uint32_t *ret_masked);
+    /* grey U8 -> sums of the absolute steps over 2 and over 8 pixels along every 16th row, U32 [2][ceil(height / 16)] */
+    int (*sharpness)(struct plx_stages *self, const struct plx_image *grey, const struct plx_image *ret_steps);
     int (*filter)(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
                   const struct plx_image *dst); /* U8 */
 
@@ -184,9 +188,9 @@ struct plx_stages_ops {
 /* The members above that are stages, and image operations: a backend declares and lists its own by these. */
 /* clang-format off */
 #define PLX_STAGE_OPS(OP)                                                                                                      \
-    OP(convert) OP(histogram) OP(rectify) OP(filter) OP(census) OP(sgm) OP(median) OP(repeats) OP(check) OP(local_mean)        \
-    OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground) OP(stixels) OP(free_ground) OP(mask)        \
-    OP(label) OP(segments) OP(regions)
+    OP(convert) OP(checksum) OP(histogram) OP(rectify) OP(sharpness) OP(filter) OP(census) OP(sgm) OP(median)                  \
+    OP(repeats) OP(check) OP(local_mean) OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground)        \
+    OP(stixels) OP(free_ground) OP(mask) OP(label) OP(segments) OP(regions)
 #define PLX_IMAGE_OPS(OP)                                                                                                      \
     OP(binary) OP(invert) OP(threshold) OP(morphology) OP(affine) OP(sum) OP(match_template)
 /* clang-format on */

@@ -80,24 +80,32 @@ int plx_step_track(const struct plx_step *step, void *argument)
     return 0;
 }
 
-/* Brightness, frozen and blurred pictures. */
+/* Brightness, and frozen pictures. */
 int plx_step_check_pictures(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
     struct plx_pipeline *pipeline = context->pipeline;
-    const struct plx_image *histogram = in(context, step, 0);
+    const struct plx_image *histogram = in(context, step, 0), *sums = in(context, step, 1);
     uint32_t health = plx_brightness_check_update(&pipeline->brightness, histogram);
 
     if (pipeline->checked_pairs < PLX_FROZEN_CHECK_PAIRS)
         pipeline->checked_pairs++;
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_image bins = plx_eye_bins(histogram, eye);
-        if (plx_frozen_check_update(&pipeline->frozen[eye], &context->raw[eye], &bins))
+        const struct plx_image bins = plx_eye_rows(histogram, eye);
+        if (plx_frozen_check_update(&pipeline->frozen[eye], plx_row(sums, eye), &bins))
             health |= PLX_HEALTH_FROZEN;
     }
-    if (!pipeline->raw && plx_sharpness_check_update(&pipeline->sharpness, in(context, step, 1), in(context, step, 2)))
-        health |= PLX_HEALTH_BLURRED;
     context->frame->health |= health;
+    return 0;
+}
+
+int plx_step_check_sharpness(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_pipeline *pipeline = context->pipeline;
+
+    if (plx_sharpness_check_update(&pipeline->sharpness, in(context, step, 0), pipeline->width, pipeline->height))
+        context->frame->health |= PLX_HEALTH_BLURRED;
     return 0;
 }
 

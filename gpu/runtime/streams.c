@@ -159,7 +159,7 @@ static int stamp_stage(struct plx_gpu *gpu)
 /* Stamps the time when the images are there that the steps of pictures read, copied or not. */
 static int stamp_pictures(struct plx_gpu *gpu)
 {
-    const int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
+    const int result = copy_after_all(gpu);
     return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, PLX_STAMP_PICTURES, gpu->streams.stream[PLX_STREAM_COPY]);
 }
 

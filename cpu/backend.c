@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "core/ground/columns.h"
 #include "cpu/internal.h"
 
 #define ALIGNMENT 256
@@ -22,6 +23,7 @@ static void destroy(struct plx_stages *self)
     plx_components_destroy(cpu->components);
     plx_ground_scratch_destroy(cpu->ground);
     plx_columns_scratch_destroy(cpu->columns);
+    free(cpu->column_ends);
     plx_segments_scratch_destroy(cpu->segments);
     plx_regions_scratch_destroy(cpu->regions);
     plx_pool_destroy(cpu->pool);
@@ -138,7 +140,8 @@ static int create_scratch(struct plx_cpu *cpu)
     cpu->grey = calloc(height, padded);
     cpu->smooth = calloc(height, padded);
     cpu->between = malloc(height * (size_t)limits->width);
-    if (!cpu->grey || !cpu->smooth || !cpu->between)
+    cpu->column_ends = calloc(3 * (size_t)plx_columns_of(limits->width), sizeof *cpu->column_ends);
+    if (!cpu->grey || !cpu->smooth || !cpu->between || !cpu->column_ends)
         return PLX_ERR_NOMEM;
     result = plx_sgm_scratch_create(limits, plx_pool_threads(cpu->pool), &cpu->sgm);
     if (result == 0)

@@ -38,6 +38,7 @@ struct plx_cpu {
     struct plx_components *components; /* speckle and label */
     struct plx_ground_scratch *ground;
     struct plx_columns_scratch *columns;
+    uint16_t *column_ends; /* [3][columns] free_ground: struct plx_column_ends */
     struct plx_segments_scratch *segments;
     struct plx_regions_scratch *regions;
 };

@@ -18,8 +18,9 @@ extern "C" {
 #include "core/pipeline/stages.h"
 #include "gpu/gpu.h"
 
-/* Main: stages that obstacles depend on. Side: stages beside them. Copy: outputs to shared memory. Clock: time stamps. */
-enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_COPY, PLX_STREAM_CLOCK, PLX_STREAMS };
+/* Main: stages that obstacles depend on. Side: stages beside them. Scan: what only the scan depends on. Copy: outputs to shared
+ * memory. Clock: time stamps. */
+enum plx_gpu_stream { PLX_STREAM_MAIN, PLX_STREAM_SIDE, PLX_STREAM_SCAN, PLX_STREAM_COPY, PLX_STREAM_CLOCK, PLX_STREAMS };
 
 #define PLX_GPU_LEVELS 256 /* levels of brightness */
 
@@ -69,6 +70,7 @@ struct plx_gpu {
         void *words; /* see columns.cu */
         int16_t *value;
     } columns;                        /* scratch of stage stixels */
+    uint16_t *column_ends;            /* [3][columns] of stage free_ground: struct plx_column_ends */
     struct plx_gpu_segments segments; /* scratch of stage segments */
     struct plx_gpu_regions *regions;  /* scratch of stage regions */
     struct plx_gpu_frames *frames;    /* frames as CUDA graphs */
@@ -128,11 +130,13 @@ int plx_gpu_memory_choose(enum plx_gpu_memory wanted, const struct cudaDevicePro
  * is returned. Last_recorded: the node that the next call on the current stream would follow; NULL if there is none yet.
  * Begin_step: the calls that follow are those of that step of the run; what the steps before it completed is copied, and timed.
  * Use_side: calls until use_main may run beside others, behind all calls so far: those of stage refine, and those that may do
- * so IN_ANY_STAGE. Use_main returns RESULT. Wait_side: main stream calls from now on run behind all calls so far. */
+ * so IN_ANY_STAGE. Use_scan: likewise, but nothing except copies and the frame's end waits for them. Use_main returns RESULT.
+ * Wait_side: main stream calls from now on run behind all calls so far but those of the scan stream. */
 int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run);
 int plx_gpu_streams_end(struct plx_gpu *gpu, int result);
 int plx_gpu_last_recorded(struct plx_gpu *gpu, cudaGraphNode_t *ret_node);
 int plx_gpu_use_side(struct plx_gpu *gpu, bool in_any_stage);
+int plx_gpu_use_scan(struct plx_gpu *gpu);
 int plx_gpu_use_main(struct plx_gpu *gpu, int result);
 int plx_gpu_wait_side(struct plx_gpu *gpu);
 int plx_gpu_begin_step(struct plx_gpu *gpu, int index);
@@ -178,6 +182,7 @@ PLX_GPU_PART(components);
 PLX_GPU_PART(regions);
 PLX_GPU_PART(ground);
 PLX_GPU_PART(columns);
+PLX_GPU_PART(free_ground);
 PLX_GPU_PART(segments);
 
 /* Stages and image operations: plx_gpu_NAME has the signature of NAME in core/pipeline/stages.h. */

@@ -9,6 +9,8 @@
 #include "core/pipeline/stages.h"
 
 void oracle_convert(const struct plx_raw *raw, const struct plx_image *grey);
+void oracle_checksum(const struct plx_raw *raw, const struct plx_image *ret_sums);
+void oracle_sharpness(const struct plx_image *grey, const struct plx_image *ret_steps);
 void oracle_histogram(const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
 void oracle_rectify(const struct plx_image *src, const struct plx_remap *map, const struct plx_image *dst,
                     uint32_t *ret_masked);

@@ -96,6 +96,31 @@ static inline struct plx_columns_params column_params(uint64_t *seed)
         *seed >> 40 & 3 ? 30 + (int)(*seed >> 44 & 127) : 0};
 }
 
+/* The lens with which GROUND, whose camera looks down on it a little, has its slope. */
+static inline struct plx_calibration_info column_lens(uint64_t *seed, const struct plx_ground *ground)
+{
+    const double fx = 100 + random_below(seed, 2000), height = ground->valid ? ground->camera_height_um / 1e6 : 1;
+    const double look_down = 0.95 + random_below(seed, 400) / 1000.0;
+    return (struct plx_calibration_info){.fx = fx,
+                                         .fy = fx * (0.9 + random_below(seed, 200) / 1000.0),
+                                         .baseline_m = (double)ground->b / (1 << 20) * height * look_down};
+}
+
+/* A scan with long and short runs of free ground, of drops, and of things before them. */
+static inline void column_scan(uint64_t *seed, const struct plx_image *scan)
+{
+    struct plx_scan here = {0};
+    for (int x = 0; x < scan->width; x++) {
+        if (x == 0 || random_below(seed, 8) == 0)
+            here.free = (uint16_t)(random_below(seed, 4) ? 1 + random_below(seed, 900) : (uint32_t)PLX_SCAN_NOTHING_FREE);
+        if (x == 0 || random_below(seed, 12) == 0)
+            here.known = (uint16_t)(random_below(seed, 3) ? 1 + 2 * random_below(seed, 1000) : random_below(seed, 2));
+        here.nearest = (uint16_t)(random_below(seed, 30) ? 0 : random_below(seed, 900));
+        here.stixels = (uint16_t)random_below(seed, 9);
+        ((struct plx_scan *)scan->data)[x] = here;
+    }
+}
+
 /* Case INDEX of COLUMN_CASES, each content with each size, twice, and then the edges. */
 #define COLUMN_CASES (2 * (CONTENTS + 1) * COLUMN_SIZES)
 

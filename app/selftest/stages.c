@@ -4,10 +4,12 @@
 
 #include "app/selftest/check.h"
 #include "core/base/image.h"
+#include "core/checks/picture_sums.h"
 #include "core/ground/columns.h"
 #include "core/pipeline/stages.h"
 #include "oracle/columns.h"
 #include "oracle/components.h"
+#include "oracle/free_ground.h"
 #include "oracle/image.h"
 #include "oracle/matching.h"
 #include "oracle/oracle.h"
@@ -83,7 +85,8 @@ static void case_convert(struct bench *b)
         return;
     const int row = (int)plx_raw_row_bytes(format, b->width);
     const int rows = b->height + (layout->chroma_plane ? (b->height + 1) / 2 : 0);
-    const struct twin *data = noise(b, row + 3 + row % 2, rows), *grey = plane(b, PLX_U8);
+    const struct twin *data = noise(b, row + 3 + row % 2, rows), *grey = plane(b, PLX_U8),
+                      *sums = image(b, PLX_CHECKSUM_TILES, 1, PLX_U64);
     raw.pitch = data->want.pitch;
     raw.bytes = (size_t)rows * raw.pitch;
     raw.bayer = (enum plx_bayer)random_below(&b->random, 4);
@@ -93,6 +96,11 @@ static void case_convert(struct bench *b)
     raw.data = data->want.data;
     oracle_convert(&raw, &grey->want);
     compare(b, layout->name, grey);
+    raw.data = data->got.data;
+    try(b, b->stages->ops->checksum(b->stages, &raw, &sums->got));
+    raw.data = data->want.data;
+    oracle_checksum(&raw, &sums->want);
+    compare(b, "checksum", sums);
 }
 
 static void case_histogram(struct bench *b)
@@ -101,6 +109,14 @@ static void case_histogram(struct bench *b)
     try(b, b->stages->ops->histogram(b->stages, &grey->got, 256, &bins->got));
     oracle_histogram(&grey->want, 256, &bins->want);
     compare(b, "histogram", bins);
+}
+
+static void case_sharpness(struct bench *b)
+{
+    const struct twin *grey = noise(b, b->width, b->height), *steps = image(b, plx_sharpness_columns(b->height), 2, PLX_U32);
+    try(b, b->stages->ops->sharpness(b->stages, &grey->got, &steps->got));
+    oracle_sharpness(&grey->want, &steps->want);
+    compare(b, "sharpness", steps);
 }
 
 static void case_rectify(struct bench *b)
@@ -195,7 +211,9 @@ static void case_columns(struct bench *b)
                                                        .min_height_um = 100000,
                                                        .max_height_um = 3000000,
                                                        .focal_px = 1 + (int)random_below(&b->random, 600)},
-                                              .disparities = 64 << random_below(&b->random, 3)};
+                                              .disparities = 64 << random_below(&b->random, 3),
+                                              .min_drop_mm = 100};
+    const struct plx_calibration_info lens = {.fx = 500, .fy = 500, .baseline_m = 0.25};
     const int columns = plx_columns_of(b->width), slope = 1 + (int)random_below(&b->random, 8);
     struct twin *disparity = plane(b, PLX_U16), *ground = image(b, (int)sizeof(struct plx_ground) / 8, 1, PLX_U64);
     const struct twin *scan = image(b, columns, 1, PLX_U64), *stixels = image(b, PLX_COLUMN_STIXELS, columns, PLX_U128);
@@ -214,12 +232,15 @@ static void case_columns(struct bench *b)
     oracle_columns(&disparity->want, ground->want.data, &params, &scan->want, &stixels->want);
     compare(b, "scan", scan);
     compare(b, "stixels", stixels);
+    try(b, b->stages->ops->free_ground(b->stages, &disparity->got, ground->got.data, &params, &lens, &scan->got));
+    oracle_free_ground(&disparity->want, ground->want.data, &params, &lens, &scan->want);
+    compare(b, "free ground", scan);
 }
 
 void check_stages(const struct check_options *options, struct check_outcome *ret)
 {
-    static void (*const cases[])(struct bench *) = {case_convert,  case_histogram,  case_rectify, case_filter,
-                                                    case_matching, case_components, case_columns};
+    static void (*const cases[])(struct bench *) = {case_convert, case_histogram, case_sharpness,  case_rectify,
+                                                    case_filter,  case_matching,  case_components, case_columns};
     const int kinds = sizeof cases / sizeof *cases, rounds = options->full ? 20 : 2;
     const struct plx_limits limits = {SIDE, SIDE, 256, 0};
     struct bench bench = {.outcome = ret, .random = options->seed};

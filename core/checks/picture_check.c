@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/checks/picture_check.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define DARK_LEVEL 16
 #define DARK_PERCENT 99
 #define WHITE_LEVEL 250
 #define WHITE_PERCENT 60
 #define MISMATCH_LEVELS 8
-#define TILE_ROWS 16 /* that are read, evenly spaced: enough pixels to contain noise */
-#define SHADOW 8     /* luma below this, and from HIGHLIGHT on, may be clipped */
+#define SHADOW 8 /* luma below this, and from HIGHLIGHT on, may be clipped */
 #define HIGHLIGHT 248
 
 /* --- brightness ---------------------------------------------------------------------------------------------------------- */
@@ -64,32 +60,22 @@ uint32_t plx_brightness_check_update(struct plx_brightness_check *check, const s
 
 /* --- sharpness ----------------------------------------------------------------------------------------------------------- */
 
-#define NEAR_STEP 2
-#define FAR_STEP 8
-#define SHARP_ROWS 16 /* one of so many rows is read */
-#define MIN_STEP 2    /* grey levels, mean over FAR_STEP: less is noise */
+#define MIN_STEP 2 /* grey levels, mean over PLX_SHARPNESS_FAR: less is noise */
 
-/* Sums of the absolute steps along some rows. */
-static void sum_steps(const struct plx_image *image, uint64_t *ret_near, uint64_t *ret_far)
+static uint64_t sum_row(const struct plx_image *steps, int row)
 {
-    uint64_t near = 0, far = 0;
-    for (int y = SHARP_ROWS / 2; y < image->height; y += SHARP_ROWS) {
-        const uint8_t *row = plx_row(image, y);
-        for (int x = 0; x + FAR_STEP < image->width; x++) {
-            near += (uint64_t)abs(row[x + NEAR_STEP] - row[x]);
-            far += (uint64_t)abs(row[x + FAR_STEP] - row[x]);
-        }
-    }
-    *ret_near = near;
-    *ret_far = far;
+    const uint32_t *part = plx_row(steps, row);
+    uint64_t sum = 0;
+    for (int i = 0; i < steps->width; i++)
+        sum += part[i];
+    return sum;
 }
 
-bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct plx_image *left, const struct plx_image *right)
+bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct plx_image *steps, int width, int height)
 {
-    uint64_t left_near, left_far, right_near, right_far;
-    sum_steps(left, &left_near, &left_far);
-    sum_steps(right, &right_near, &right_far);
-    const uint64_t least = (uint64_t)MIN_STEP * (uint64_t)left->width * (uint64_t)(left->height / SHARP_ROWS);
+    const uint64_t left_near = sum_row(steps, 0), left_far = sum_row(steps, 1), right_near = sum_row(steps, 2),
+                   right_far = sum_row(steps, 3);
+    const uint64_t least = (uint64_t)MIN_STEP * (uint64_t)width * (uint64_t)(height / PLX_SHARPNESS_ROWS);
     /* near / far of one eye, times far of both: sums of a picture are below 2^32. */
     const uint64_t a = left_near * right_far, b = right_near * left_far;
     const bool now = left_far >= least && right_far >= least && (a < b - b / 4 || b < a - a / 4);
@@ -98,47 +84,6 @@ bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct 
 }
 
 /* --- frozen pictures ----------------------------------------------------------------------------------------------------- */
-
-/* First row or column of tile INDEX, as in the histogram: pixel i of COUNT lies in tile i * PLX_HISTOGRAM_TILES / count. */
-static int tile_start(int index, int count)
-{
-    return (index * count + PLX_HISTOGRAM_TILES - 1) / PLX_HISTOGRAM_TILES;
-}
-
-static uint64_t mix(uint64_t sum, uint64_t word)
-{
-    sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return sum ^ sum >> 32;
-}
-
-static uint64_t sum_bytes(uint64_t sum, const uint8_t *bytes, size_t count)
-{
-    uint64_t word;
-
-    for (; count >= sizeof word; bytes += sizeof word, count -= sizeof word) {
-        memcpy(&word, bytes, sizeof word);
-        sum = mix(sum, word);
-    }
-    word = 0;
-    memcpy(&word, bytes, count);
-    return mix(sum, word);
-}
-
-/* Checksum of the raw bytes of one tile: of a packed format all of them, of a planar one the luma. */
-static uint64_t sum_tile(const struct plx_raw *raw, int tile_x, int tile_y)
-{
-    const int y0 = tile_start(tile_y, raw->height), y1 = tile_start(tile_y + 1, raw->height);
-    const int step = (y1 - y0 + TILE_ROWS - 1) / TILE_ROWS;
-    const struct plx_format_layout *layout = plx_format_layout(raw->format);
-    const int x0 = raw->eye_x + tile_start(tile_x, raw->eye_width);
-    const size_t first = (size_t)(x0 / layout->unit_pixels) * (size_t)layout->unit_bytes;
-    const size_t end = plx_raw_row_bytes(raw->format, raw->eye_x + tile_start(tile_x + 1, raw->eye_width));
-    uint64_t sum = 0;
-
-    for (int y = y0; y < y1; y += step)
-        sum = sum_bytes(sum, (const uint8_t *)raw->data + (size_t)y * raw->pitch + first, end - first);
-    return sum;
-}
 
 /* Whether at least half of the zone's pixels are far enough from black and white for noise to show. */
 static bool shows_noise(const uint32_t *bins)
@@ -161,19 +106,18 @@ static bool count_repeats(struct plx_frozen_check *check, int lag, int tile, boo
     return again;
 }
 
-bool plx_frozen_check_update(struct plx_frozen_check *check, const struct plx_raw *raw, const struct plx_image *bins)
+bool plx_frozen_check_update(struct plx_frozen_check *check, const uint64_t *sum, const struct plx_image *bins)
 {
     int judged = 0, same[PLX_FROZEN_CHECK_PICTURES] = {0};
     bool frozen = false;
 
     for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++) {
-        const uint64_t sum = sum_tile(raw, tile % PLX_HISTOGRAM_TILES, tile / PLX_HISTOGRAM_TILES);
         const bool live = shows_noise(plx_row(bins, 1 + tile));
         for (int lag = 0; lag < PLX_FROZEN_CHECK_PICTURES; lag++) {
-            same[lag] += count_repeats(check, lag, tile, live, sum);
+            same[lag] += count_repeats(check, lag, tile, live, sum[tile]);
             frozen = frozen || check->repeats[lag][tile] >= PLX_FROZEN_CHECK_REPEATS;
         }
-        check->sum[check->next][tile] = sum; /* the oldest, which this tile was compared with last */
+        check->sum[check->next][tile] = sum[tile]; /* the oldest, which this tile was compared with last */
         judged += live;
     }
     check->next = (check->next + 1) % PLX_FROZEN_CHECK_PICTURES;

@@ -417,7 +417,7 @@ PLX_BOTH int plx_column_free(const struct plx_column *column, int begin)
 
 /* The scan of a column of COUNT stixels, one of which is NEAR_THING (plx_piece_is_near): NEAREST, the disparity of the nearest
  * that blocks, NEARER, the same with those that have no partner, which nothing behind is free for, GROUND, plx_column_free, and
- * DROP, plx_column_drop, which waits above KNOWN for what the columns beside it show (plx_scan_confirm_drops). */
+ * DROP, plx_column_drop, which waits above KNOWN for what the columns beside it show (core/ground/free_ground.h). */
 PLX_BOTH struct plx_scan plx_column_scan(int count, bool near_thing, int nearest, int nearer, int ground, int drop)
 {
     const bool known = near_thing || ground < PLX_SCAN_NOTHING_FREE;

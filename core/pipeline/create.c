@@ -50,6 +50,14 @@ static unsigned image_type(const struct plx_pipeline *pipeline, const struct plx
         ret_size->width = calibration->camera[id - PLX_IMAGE_GREY_LEFT].width;
         ret_size->height = calibration->camera[id - PLX_IMAGE_GREY_LEFT].height;
         return PLX_U8;
+    case PLX_IMAGE_CHECKSUMS:
+        ret_size->width = PLX_CHECKSUM_TILES;
+        ret_size->height = PLX_EYES;
+        return PLX_U64;
+    case PLX_IMAGE_STEPS:
+        ret_size->width = plx_sharpness_columns(pipeline->height);
+        ret_size->height = 2 * PLX_EYES;
+        return PLX_U32;
     case PLX_IMAGE_GROUND:
         ret_size->width = (int)sizeof(struct plx_ground);
         ret_size->height = 1;

@@ -97,9 +97,9 @@ int plx_step_ground_prior(const struct plx_step *step, void *context);
 int plx_step_predict(const struct plx_step *step, void *context);
 int plx_step_expect_corners(const struct plx_step *step, void *context);
 int plx_step_check_pictures(const struct plx_step *step, void *context);
+int plx_step_check_sharpness(const struct plx_step *step, void *context);
 int plx_step_motion(const struct plx_step *step, void *context);
 int plx_step_geometry(const struct plx_step *step, void *context);
-int plx_step_scan(const struct plx_step *step, void *context);
 int plx_step_obstacles(const struct plx_step *step, void *context);
 int plx_step_tracks(const struct plx_step *step, void *context);
 int plx_step_alignment(const struct plx_step *step, void *context);
@@ -115,13 +115,13 @@ int plx_pipeline_write_map(struct plx_pipeline *pipeline, const struct plx_remap
 /* Both pyramids of the left picture, where stages find them. */
 void plx_pipeline_pyramids(const struct plx_frame_context *context, struct plx_pyramid ret[2]);
 
-/* One eye's rows of the histogram plane. */
-static inline struct plx_image plx_eye_bins(const struct plx_image *histogram, int eye)
+/* One eye's rows of an image that has those of the left one above those of the right one. */
+static inline struct plx_image plx_eye_rows(const struct plx_image *both, int eye)
 {
-    struct plx_image bins = *histogram;
-    bins.height /= PLX_EYES;
-    bins.data = plx_row(&bins, eye * bins.height);
-    return bins;
+    struct plx_image rows = *both;
+    rows.height /= PLX_EYES;
+    rows.data = plx_row(&rows, eye * rows.height);
+    return rows;
 }
 
 #endif

@@ -15,6 +15,8 @@ enum plx_image_id {
     PLX_IMAGE_PLANES,                                         /* from here: the planes of the frame, by their own numbers */
     PLX_IMAGE_GREY_LEFT = PLX_IMAGE_PLANES + PLX_PLANE_COUNT, /* U8, as captured: the size of that camera */
     PLX_IMAGE_GREY_RIGHT,
+    PLX_IMAGE_CHECKSUMS,   /* U64 [2][64], of the captured pictures: a row for each eye */
+    PLX_IMAGE_STEPS,       /* U32 [4][plx_sharpness_columns]: two rows for each eye */
     PLX_IMAGE_PYRAMIDS,    /* memory of two, from frame to frame: of the newest left picture, and of the key picture */
     PLX_IMAGE_CORNERS,     /* U64, struct plx_corner_cell */
     PLX_IMAGE_FLOW,        /* struct plx_flow_found [PLX_MAX_CORNERS] as U8 [1][bytes] */
@@ -53,7 +55,7 @@ enum plx_image_id {
 
 #define PLX_IMAGE(plane) (PLX_IMAGE_PLANES + PLX_PLANE_##plane)
 
-#define PLX_MAX_STEPS 48
+#define PLX_MAX_STEPS 64
 
 struct plx_plan {
     struct plx_step step[PLX_MAX_STEPS]; /* place after place */

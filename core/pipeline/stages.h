@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The stage contract, on one page, in the order of the stages. Each stage is a pure function of its const
- * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground, mask, corners and flow,
- * which also use single IEEE operations in a fixed order. The arithmetic of each is in docs/stages.md.
+ * arguments, so that every backend (cpu/, gpu/) gives the same bits: all integer, but for ground, free_ground, mask, corners
+ * and flow, which also use single IEEE operations in a fixed order. The arithmetic of each is in docs/stages.md.
  *
  * Rules for all stages: SELF is the backend. Images are views (core/base/image.h); pitch may exceed the width; source and
  * destination never overlap. Every data pointer and every ret_ pointer comes from ops->alloc, alloc_local or adopt,
@@ -109,11 +109,15 @@ struct plx_stages_ops {
 
     /* raw -> grey. grey: U8 or U16 [raw.height][raw.eye_width] */
     int (*convert)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *grey);
+    /* raw -> sums of the raw bytes of the histogram's tiles, U64 [1][64]: another picture has others */
+    int (*checksum)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *ret_sums);
     /* grey U8 -> ret_bins U32 [1 + 64][bins], row 0 the whole image, then the 8x8 zones; bins divides 256 */
     int (*histogram)(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
     /* src -> dst, both U8 or both U16, by MAP (of dst's size); *ret_masked counts pixels that lie outside src */
     int (*rectify)(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
                    const struct plx_image *dst, uint32_t *ret_masked);
+    /* grey U8 -> sums of the absolute steps over 2 and over 8 pixels along every 16th row, U32 [2][ceil(height / 16)] */
+    int (*sharpness)(struct plx_stages *self, const struct plx_image *grey, const struct plx_image *ret_steps);
     int (*filter)(struct plx_stages *self, const struct plx_image *src, const struct plx_filter *filter,
                   const struct plx_image *dst); /* U8 */
 
@@ -159,6 +163,11 @@ struct plx_stages_ops {
     int (*stixels)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
                    const struct plx_columns_params *params, const struct plx_image *ret_scan,
                    const struct plx_image *ret_stixels);
+    /* the scan of stixels, with their ground and PARAMS, in place: free ground ends at drops and at rises that columns side by
+     * side show, and narrow gaps are closed (core/ground/free_ground.h). DISPARITY: the strict one after its last step */
+    int (*free_ground)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,
+                       const struct plx_columns_params *params, const struct plx_calibration_info *calibration,
+                       const struct plx_image *scan);
     /* obstacles made of stixels: DISPARITY, the dense one where there is one -> the segments' numbers (core/ground/segments.h)
      * in labels U32, 0 = none, 1 = largest, and in each of STIXELS; *ret_count segments, any number. PREDICTIONS, what tracks
      * say of this frame, is data, as a prior of the ground */
@@ -193,9 +202,9 @@ struct plx_stages_ops {
 /* The members above that are stages, and image operations: a backend declares and lists its own by these. */
 /* clang-format off */
 #define PLX_STAGE_OPS(OP)                                                                                                      \
-    OP(convert) OP(histogram) OP(rectify) OP(filter) OP(census) OP(sgm) OP(median) OP(repeats) OP(check) OP(local_mean)        \
-    OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground) OP(stixels) OP(mask) OP(label)              \
-    OP(segments) OP(regions) OP(pyramid) OP(corners) OP(flow)
+    OP(convert) OP(checksum) OP(histogram) OP(rectify) OP(sharpness) OP(filter) OP(census) OP(sgm) OP(median)                  \
+    OP(repeats) OP(check) OP(local_mean) OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground)        \
+    OP(stixels) OP(free_ground) OP(mask) OP(label) OP(segments) OP(regions) OP(pyramid) OP(corners) OP(flow)
 #define PLX_IMAGE_OPS(OP)                                                                                                      \
     OP(binary) OP(invert) OP(threshold) OP(morphology) OP(affine) OP(sum) OP(match_template)
 /* clang-format on */

@@ -150,13 +150,25 @@ static int convert(const struct plx_step *step, void *argument)
     return result;
 }
 
+static int checksum(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    int result = 0;
+
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        const struct plx_image sums = plx_eye_rows(out(context, step, 0), eye);
+        result = context->ops->checksum(context->stages, &context->raw[eye], &sums);
+    }
+    return result;
+}
+
 static int histogram(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
     int result = 0;
 
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        const struct plx_image bins = plx_eye_bins(out(context, step, 0), eye);
+        const struct plx_image bins = plx_eye_rows(out(context, step, 0), eye);
         result = context->ops->histogram(context->stages, in(context, step, eye), PLX_HISTOGRAM_BINS, &bins);
     }
     return result;
@@ -178,6 +190,18 @@ static int rectify_left(const struct plx_step *step, void *argument)
 static int rectify_right(const struct plx_step *step, void *argument)
 {
     return rectify(argument, step, PLX_RIGHT);
+}
+
+static int sharpness(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    int result = 0;
+
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
+        const struct plx_image steps = plx_eye_rows(out(context, step, 0), eye);
+        result = context->ops->sharpness(context->stages, in(context, step, eye), &steps);
+    }
+    return result;
 }
 
 /* Searches patches of the left image in the right one; plx_alignment_update evaluates the matches after the frame. */
@@ -359,6 +383,14 @@ static int stixels(const struct plx_step *step, void *argument)
                                  &context->pipeline->columns_params, out(context, step, 0), out(context, step, 1));
 }
 
+static int free_ground(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->free_ground(context->stages, in(context, step, 0), in(context, step, 1)->data,
+                                     &context->pipeline->columns_params, &context->pipeline->calibration,
+                                     out(context, step, 0));
+}
+
 static int segments(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
@@ -425,12 +457,15 @@ const struct plx_step_row plx_step_table[] = {
 
     {{"convert", PLX_STAGE_CONVERT, PLX_STEP_BACKEND, true, convert,
       {0}, {I(GREY_LEFT), I(GREY_RIGHT)}}, always, NULL},
+    {{"checksum", PLX_STAGE_CONVERT, PLX_STEP_BACKEND, true, checksum, {0}, {I(CHECKSUMS)}}, always, NULL},
     {{"histogram", PLX_STAGE_HISTOGRAM, PLX_STEP_BACKEND, false, histogram,
       {I(GREY_LEFT), I(GREY_RIGHT)}, {PLX_IMAGE(HISTOGRAM)}}, always, NULL},
     {{"rectify left", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, false, rectify_left,
       {I(GREY_LEFT)}, {PLX_IMAGE(LEFT)}}, always, warps_left},
     {{"rectify right", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, false, rectify_right,
       {I(GREY_RIGHT)}, {PLX_IMAGE(RIGHT)}}, always, warps_right},
+    {{"sharpness", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, false, sharpness,
+      {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {I(STEPS)}}, is_rectified, NULL},
     {{"match rows", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, true, match_rows,
       {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {0}}, is_rectified, NULL},
     {{"pyramid", PLX_STAGE_MOTION, PLX_STEP_BACKEND, false, pyramid,
@@ -485,6 +520,8 @@ const struct plx_step_row plx_step_table[] = {
       {I(STABLE)}, {I(GROUND)}}, has_ground, NULL},
     {{"stixels", PLX_STAGE_STIXELS, PLX_STEP_BACKEND, false, stixels,
       {I(STABLE), I(GROUND)}, {PLX_IMAGE(SCAN), PLX_IMAGE(STIXELS)}}, has_stixels, NULL},
+    {{"free ground", PLX_STAGE_STIXELS, PLX_STEP_BACKEND, false, free_ground,
+      {PLX_IMAGE(DISPARITY), I(GROUND), PLX_IMAGE(SCAN)}, {PLX_IMAGE(SCAN)}}, has_stixels, NULL},
     {{"segments", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, segments,
       {PLX_IMAGE(DENSE), I(GROUND), PLX_IMAGE(STIXELS)}, {PLX_IMAGE(STIXELS), I(REGIONS)}}, has_dense_segments, NULL},
     {{"segments", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, segments,
@@ -507,12 +544,12 @@ const struct plx_step_row plx_step_table[] = {
     {{"drift", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_drift,
       {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT), PLX_IMAGE(DISPARITY)}, {0}}, is_rectified, NULL},
     {{"check pictures", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_check_pictures,
-      {PLX_IMAGE(HISTOGRAM), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {0}}, always, NULL},
+      {PLX_IMAGE(HISTOGRAM), I(CHECKSUMS)}, {0}}, always, NULL},
+    {{"check sharpness", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_check_sharpness,
+      {I(STEPS)}, {0}}, is_rectified, NULL},
 
     {{"geometry", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_geometry,
       {I(GROUND)}, {0}}, is_rectified, NULL},
-    {{"scan", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_scan,
-      {PLX_IMAGE(DISPARITY), I(GROUND)}, {PLX_IMAGE(SCAN)}}, has_stixels, NULL},
     {{"obstacles", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_obstacles,
       {PLX_IMAGE(STIXELS)}, {0}}, has_obstacles, NULL},
     {{"tracks", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_tracks, {0}, {0}}, has_obstacles, NULL},

@@ -2,7 +2,6 @@
 /* The steps of a frame that run on the CPU with every backend. */
 #include "core/drift/matches.h"
 #include "core/ground/ground.h"
-#include "core/ground/scan.h"
 #include "core/pipeline/internal.h"
 
 static const struct plx_image *in(const struct plx_frame_context *context, const struct plx_step *step, int i)
@@ -77,27 +76,35 @@ int plx_step_expect_corners(const struct plx_step *step, void *argument)
     return 0;
 }
 
-/* --- pictures --------------------------------------------------------------------------------------------------------------
+/* --- beside the backend ----------------------------------------------------------------------------------------------------
  */
 
-/* Brightness, frozen and blurred pictures. */
+/* Brightness, and frozen pictures. */
 int plx_step_check_pictures(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
     struct plx_pipeline *pipeline = context->pipeline;
-    const struct plx_image *histogram = in(context, step, 0);
+    const struct plx_image *histogram = in(context, step, 0), *sums = in(context, step, 1);
     uint32_t health = plx_brightness_check_update(&pipeline->brightness, histogram);
 
     if (pipeline->checked_pairs < PLX_FROZEN_CHECK_PAIRS)
         pipeline->checked_pairs++;
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_image bins = plx_eye_bins(histogram, eye);
-        if (plx_frozen_check_update(&pipeline->frozen[eye], &context->raw[eye], &bins))
+        const struct plx_image bins = plx_eye_rows(histogram, eye);
+        if (plx_frozen_check_update(&pipeline->frozen[eye], plx_row(sums, eye), &bins))
             health |= PLX_HEALTH_FROZEN;
     }
-    if (!pipeline->raw && plx_sharpness_check_update(&pipeline->sharpness, in(context, step, 1), in(context, step, 2)))
-        health |= PLX_HEALTH_BLURRED;
     context->frame->health |= health;
+    return 0;
+}
+
+int plx_step_check_sharpness(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_pipeline *pipeline = context->pipeline;
+
+    if (plx_sharpness_check_update(&pipeline->sharpness, in(context, step, 0), pipeline->width, pipeline->height))
+        context->frame->health |= PLX_HEALTH_BLURRED;
     return 0;
 }
 
@@ -141,20 +148,6 @@ int plx_step_geometry(const struct plx_step *step, void *argument)
     plx_ground_history_add(&pipeline->ground_history, ground);
     if (ground->valid != PLX_GROUND_FOUND)
         context->frame->health |= PLX_HEALTH_GROUND_LOST;
-    return 0;
-}
-
-int plx_step_scan(const struct plx_step *step, void *argument)
-{
-    const struct plx_frame_context *context = argument;
-    const struct plx_pipeline *pipeline = context->pipeline;
-    const struct plx_image *disparity = in(context, step, 0), *scan = out(context, step, 0);
-    const struct plx_ground *ground = in(context, step, 1)->data;
-
-    plx_scan_close(scan->data, scan->width);
-    plx_scan_refuse_slopes(disparity, ground, &pipeline->calibration, &pipeline->columns_params, scan->data);
-    plx_scan_confirm_drops(scan->data, scan->width);
-    plx_scan_end_at_rises(disparity, ground, &pipeline->calibration, &pipeline->columns_params, scan->data);
     return 0;
 }
 

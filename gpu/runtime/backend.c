@@ -51,11 +51,17 @@ static const struct {
     int (*create)(struct plx_gpu *gpu);
     void (*destroy)(struct plx_gpu *gpu); /* also what was not created, or in part */
 } parts[] = {
-    {plx_gpu_streams_create, plx_gpu_streams_destroy},         {plx_gpu_frames_create, plx_gpu_frames_destroy},
-    {plx_gpu_stage_clock_create, plx_gpu_stage_clock_destroy}, {plx_gpu_sgm_create, plx_gpu_sgm_destroy},
-    {plx_gpu_components_create, plx_gpu_components_destroy},   {plx_gpu_regions_create, plx_gpu_regions_destroy},
-    {plx_gpu_ground_create, plx_gpu_ground_destroy},           {plx_gpu_columns_create, plx_gpu_columns_destroy},
-    {plx_gpu_segments_create, plx_gpu_segments_destroy},       {totals_create, totals_destroy},
+    {plx_gpu_streams_create, plx_gpu_streams_destroy},
+    {plx_gpu_frames_create, plx_gpu_frames_destroy},
+    {plx_gpu_stage_clock_create, plx_gpu_stage_clock_destroy},
+    {plx_gpu_sgm_create, plx_gpu_sgm_destroy},
+    {plx_gpu_components_create, plx_gpu_components_destroy},
+    {plx_gpu_regions_create, plx_gpu_regions_destroy},
+    {plx_gpu_ground_create, plx_gpu_ground_destroy},
+    {plx_gpu_columns_create, plx_gpu_columns_destroy},
+    {plx_gpu_free_ground_create, plx_gpu_free_ground_destroy},
+    {plx_gpu_segments_create, plx_gpu_segments_destroy},
+    {totals_create, totals_destroy},
 };
 #define PARTS (int)(sizeof parts / sizeof parts[0])
 

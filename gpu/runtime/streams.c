@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The streams of a frame while it is recorded. The main stream has the stages that obstacles depend on. The side stream has
- * refinement and template matching, which run beside them. The copy stream copies outputs to shared memory, the clock stream
- * times the stages. Stage calls outside a frame all use the main stream. */
+ * refinement and template matching, which run beside them. The scan stream has what only the scan depends on. The copy stream
+ * copies outputs to shared memory, the clock stream times the stages. Stage calls outside a frame all use the main stream. */
 #include <string.h>
 
 #include "gpu/internal.h"
@@ -85,6 +85,20 @@ int plx_gpu_use_side(struct plx_gpu *gpu, bool in_any_stage)
     return 0;
 }
 
+int plx_gpu_use_scan(struct plx_gpu *gpu)
+{
+    struct plx_gpu_streams *streams = &gpu->streams;
+
+    if (!streams->run)
+        return 0;
+    int result = wait_for(gpu, PLX_STREAM_SCAN, PLX_STREAM_MAIN);
+    if (result == 0 && streams->used[PLX_STREAM_SIDE])
+        result = wait_for(gpu, PLX_STREAM_SCAN, PLX_STREAM_SIDE);
+    if (result == 0)
+        gpu->stream = streams->stream[PLX_STREAM_SCAN];
+    return result;
+}
+
 int plx_gpu_use_main(struct plx_gpu *gpu, int result)
 {
     gpu->stream = gpu->streams.stream[PLX_STREAM_MAIN];
@@ -96,6 +110,17 @@ int plx_gpu_wait_side(struct plx_gpu *gpu)
     const struct plx_gpu_streams *streams = &gpu->streams;
 
     return streams->run && streams->used[PLX_STREAM_SIDE] ? wait_for(gpu, PLX_STREAM_MAIN, PLX_STREAM_SIDE) : 0;
+}
+
+/* Copies from now on start after all calls so far. */
+static int copy_after_all(struct plx_gpu *gpu)
+{
+    int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
+
+    for (int i = PLX_STREAM_SIDE; i <= PLX_STREAM_SCAN && result == 0; i++)
+        if (gpu->streams.used[i])
+            result = wait_for(gpu, PLX_STREAM_COPY, (enum plx_gpu_stream)i);
+    return result;
 }
 
 /* Copies the outputs that the first STEPS steps have completed. */
@@ -110,9 +135,7 @@ static int copy_outputs(struct plx_gpu *gpu, int steps)
         if (streams->copied & UINT64_C(1) << i || output->step >= steps)
             continue;
         if (!waits)
-            result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
-        if (result == 0 && !waits && streams->used[PLX_STREAM_SIDE])
-            result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_SIDE);
+            result = copy_after_all(gpu);
         waits = true;
         if (result == 0)
             result = PLX_CUDA(gpu, cudaMemcpyAsync(output->to, output->from, output->bytes, cudaMemcpyDefault,
@@ -144,10 +167,8 @@ static int stamp_stage(struct plx_gpu *gpu)
 static int signal_beside(struct plx_gpu *gpu)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
-    int result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_MAIN);
+    const int result = copy_after_all(gpu);
 
-    if (result == 0 && streams->used[PLX_STREAM_SIDE])
-        result = wait_for(gpu, PLX_STREAM_COPY, PLX_STREAM_SIDE);
     return result < 0 ? result
                       : PLX_CUDA(gpu, cudaEventRecordWithFlags(streams->beside, streams->stream[PLX_STREAM_COPY],
                                                                cudaEventRecordExternal));

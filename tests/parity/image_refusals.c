@@ -17,6 +17,8 @@ void image_refusals(struct parity *parity)
     struct plx_image deep = test_image_new(300, 300, PLX_U16, 0), bins = test_image_new(256, 65, PLX_U32, 0);
     struct plx_image wide = test_image_new(IMAGE_WIDTH + 1, 2, PLX_U8, 0),
                      deep_wide = test_image_new(IMAGE_WIDTH + 1, 2, PLX_U16, 0);
+    struct plx_image sums = test_image_new(64, 1, PLX_U64, 0), steps = test_image_new(19, 2, PLX_U32, 0),
+                     one_step = test_image_new(1, 2, PLX_U32, 0);
     struct plx_remap_entry entry[1] = {{0, 0, 0, 0}};
     const struct plx_remap map = {entry, 300, 300}, small_map = {entry, 300, 299}, no_map = {NULL, 300, 300};
     const struct plx_raw raw = {.data = a.data, .bytes = 90000, .width = 300, .height = 300, .pitch = 300, .eye_width = 300};
@@ -43,6 +45,14 @@ void image_refusals(struct parity *parity)
     REFUSED(convert, &other, &wide);
     other.format = PLX_FORMAT_COUNT;
     REFUSED(convert, &other, &wide);
+    REFUSED(checksum, &raw, &bins);
+    REFUSED(checksum, &other, &sums);
+    other.format = PLX_FORMAT_GREY;
+    REFUSED(checksum, &other, &sums);
+    REFUSED(checksum, NULL, &sums);
+    REFUSED(sharpness, &a, &bins);
+    REFUSED(sharpness, &deep, &steps);
+    REFUSED(sharpness, &wide, &one_step);
     REFUSED(histogram, &a, 255, &bins);
     REFUSED(histogram, &a, 0, &bins);
     REFUSED(histogram, &a, 128, &bins);
@@ -91,7 +101,7 @@ void image_refusals(struct parity *parity)
     REFUSED(image.match_template, &a, &a, &best);
     REFUSED(image.match_template, &a, &a, NULL);
 
-    struct plx_image *images[] = {&a, &b, &deep, &bins, &wide, &deep_wide};
+    struct plx_image *images[] = {&a, &b, &deep, &bins, &wide, &deep_wide, &sums, &steps, &one_step};
     for (int i = 0; i < PARITY_COUNT(images); i++)
         test_image_free(images[i]);
 }

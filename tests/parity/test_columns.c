@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns stage: the cases of unit/test_columns, tall pictures, and a large noisy street. */
+/* The stages stixels and free_ground: the cases of unit/test_columns and unit/test_free_ground, tall pictures, and a large
+ * noisy street. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,6 +8,19 @@
 #include "tests/parity/parity.h"
 
 static uint64_t seed;
+
+static void test_free_ground(struct parity *parity, const struct column_case *c, const struct twin *disparity,
+                             const struct twin *ground, struct twin *scan, const char *what)
+{
+    const struct plx_calibration_info lens = column_lens(&seed, &c->ground);
+    char where[96];
+
+    snprintf(where, sizeof where, "free ground of %s", what);
+    parity_done(
+        parity, parity->cpu->ops->free_ground(parity->cpu, &disparity->want, ground->want.data, &c->params, &lens, &scan->want),
+        parity->gpu->ops->free_ground(parity->gpu, &disparity->got, ground->got.data, &c->params, &lens, &scan->got), where);
+    parity_compare(parity, scan, where);
+}
 
 static void test_case(struct parity *parity, const struct column_case *c, const char *what)
 {
@@ -26,6 +40,10 @@ static void test_case(struct parity *parity, const struct column_case *c, const 
         parity->gpu->ops->stixels(parity->gpu, &disparity.got, ground.got.data, &c->params, &scan.got, &stixels.got), what);
     parity_compare(parity, &scan, what);
     parity_compare(parity, &stixels, what);
+    test_free_ground(parity, c, &disparity, &ground, &scan, what);
+    column_scan(&seed, &scan.want);
+    twin_share(&scan);
+    test_free_ground(parity, c, &disparity, &ground, &scan, what);
     twin_free(parity->gpu, &disparity);
     twin_free(parity->gpu, &ground);
     twin_free(parity->gpu, &scan);

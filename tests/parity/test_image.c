@@ -8,6 +8,7 @@
 #include <parallax/frame.h>
 
 #include "core/base/image.h"
+#include "core/checks/picture_sums.h"
 #include "core/pipeline/stages.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/image.h"
@@ -32,6 +33,33 @@ static void test_convert(struct parity *parity, struct plx_raw raw, struct twin 
     }
 }
 
+static void test_checksum(struct parity *parity, struct plx_raw raw, struct twin *buffer, const char *what)
+{
+    struct twin sums = twin_new(parity->gpu, PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES, 1, PLX_U64);
+    struct plx_raw twin = raw;
+
+    raw.data = buffer->want.data;
+    twin.data = buffer->got.data;
+    parity_done(parity, parity->cpu->ops->checksum(parity->cpu, &raw, &sums.want),
+                parity->gpu->ops->checksum(parity->gpu, &twin, &sums.got), what);
+    parity_compare(parity, &sums, what);
+    twin_free(parity->gpu, &sums);
+}
+
+static void test_sharpness(struct parity *parity, int width, int height)
+{
+    struct twin grey = picture_new(parity, width, height, PLX_U8, NOISE);
+    struct twin steps = twin_new(parity->gpu, plx_sharpness_columns(height), 2, PLX_U32);
+    char what[64];
+
+    snprintf(what, sizeof what, "sharpness, %d x %d", width, height);
+    parity_done(parity, parity->cpu->ops->sharpness(parity->cpu, &grey.want, &steps.want),
+                parity->gpu->ops->sharpness(parity->gpu, &grey.got, &steps.got), what);
+    parity_compare(parity, &steps, what);
+    twin_free(parity->gpu, &grey);
+    twin_free(parity->gpu, &steps);
+}
+
 /* Whole, left half, right half, and an odd window. */
 static void test_windows(struct parity *parity, struct plx_raw raw, struct twin *buffer)
 {
@@ -44,8 +72,11 @@ static void test_windows(struct parity *parity, struct plx_raw raw, struct twin 
         raw.eye_width = windows[i][1];
         snprintf(what, sizeof what, "convert %s, order %d, %s, eye at %d", plx_format_layout(raw.format)->name, (int)raw.bayer,
                  raw.msb_aligned ? "MSB" : "LSB", raw.eye_x);
-        if (raw.eye_width >= least)
-            test_convert(parity, raw, buffer, what);
+        if (raw.eye_width < least)
+            continue;
+        test_convert(parity, raw, buffer, what);
+        snprintf(what, sizeof what, "checksum, %s, eye at %d", plx_format_layout(raw.format)->name, raw.eye_x);
+        test_checksum(parity, raw, buffer, what);
     }
 }
 
@@ -223,6 +254,7 @@ int main(int argc, char **argv)
         const int width = sizes[i][0], height = sizes[i][1];
         test_formats(&parity, width, height);
         test_histogram(&parity, width, height);
+        test_sharpness(&parity, width, height);
         test_rectify(&parity, width, height);
         test_filter(&parity, width, height);
         test_temporal(&parity, width, height);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage columns beside its plain scalar oracle: every instruction set, odd sizes, pitch unlike width, with and without ground;
  * and what it must see in a made-up street. */
-#include <math.h>
 #include <stdio.h>
 
 #include <parallax/error.h>
 
-#include "core/ground/scan.h"
 #include "core/ground/stixels.h"
 #include "cpu/cpu.h"
 #include "cpu/internal.h"
@@ -111,8 +109,6 @@ static const struct plx_columns_params camera = {.mask = {.near_disparity = 1023
                                                           .ground_needed = true},
                                                  .disparities = 64,
                                                  .min_drop_mm = 100};
-static const struct plx_calibration_info lens = {
-    .fx = 500, .fy = 500, .cx = 159.5, .cy = 100, .cx_right = 159.5, .baseline_m = 0.125};
 static const struct plx_ground ground = {.b = 2 << 16, .c = -(200 << 16), .camera_height_um = 1000000, .valid = 1};
 
 /* Level ground up to row 200, 2 m ahead, and behind it ground that lies deeper by FALL mm, whose face is hidden. */
@@ -131,11 +127,11 @@ static void ground_that_falls_away(void **state)
         assert_int_equal(
             stages[PLX_ISA_COUNT]->ops->stixels(stages[PLX_ISA_COUNT], &disparity, &ground, &camera, &got.scan, &got.stixels),
             0);
-        plx_scan_confirm_drops(got.scan.data, 80);
         for (int x = 0; x < 80; x++) {
             const struct plx_scan *scan = (const struct plx_scan *)got.scan.data + x;
-            assert_int_equal(scan->known, falls[i] >= 100 ? PLX_SCAN_KNOWN | PLX_SCAN_DROP : PLX_SCAN_KNOWN);
-            assert_in_range(scan->free, falls[i] >= 100 ? 190 : 16, falls[i] >= 100 ? 206 : 20);
+            const int drop = scan->known >> PLX_SCAN_DROP_SHIFT;
+            assert_int_equal(scan->known & PLX_SCAN_KNOWN, 1);
+            assert_in_range(drop, falls[i] >= 100 ? 190 : 0, falls[i] >= 100 ? 206 : 0);
             assert_int_equal(scan->nearest, 0);
         }
         outputs_free(&got);
@@ -212,83 +208,6 @@ static void what_is_too_near_is_not_known_to_be_free(void **state)
     test_image_free(&disparity);
 }
 
-static void a_gap_between_unknown_columns_is_closed(void **state)
-{
-    (void)state;
-    struct plx_scan scan[20];
-
-    for (int x = 0; x < 20; x++)
-        scan[x] = (struct plx_scan){40, 50, 1, 1};
-    scan[4].free = scan[9].free = scan[15].free = PLX_SCAN_NOTHING_FREE;
-    plx_scan_close(scan, 20);
-    for (int x = 0; x < 20; x++) {
-        const bool closed = x < 10 || x >= 15; /* 4, 4, 5 and 4 columns */
-        assert_int_equal(scan[x].free, closed ? PLX_SCAN_NOTHING_FREE : 50);
-        assert_int_equal(scan[x].known, !closed || x == 4 || x == 9 || x == 15); /* these may show a thing that is near */
-        assert_int_equal(scan[x].nearest, 40);
-    }
-}
-
-/* For the camera above: level ground, and from FROM m on it falls by SLOPE. Disparity is 1000 / depth. */
-static void draw_slope(double from, double slope, const struct plx_image *disparity)
-{
-    for (int y = 0; y < disparity->height; y++) {
-        const double down = (y - 100) / 500.0, level = down > 0 ? 1 / down : 1e9;
-        const double fallen = down > slope ? (1 - slope * from) / (down - slope) : 1e9, z = level > from ? fallen : level;
-        for (int x = 0; x < disparity->width; x++)
-            ((uint16_t *)plx_row(disparity, y))[x] = z < 60 ? (uint16_t)lround(1000 / z) : PLX_DISPARITY_INVALID;
-    }
-}
-
-static void a_slope_is_no_drop(void **state)
-{
-    (void)state;
-    static const double slopes[] = {0, 0.08, 0.14, 0.3};
-    struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
-    for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
-        const unsigned drop = PLX_SCAN_KNOWN | 400u << PLX_SCAN_DROP_SHIFT;
-        struct plx_scan scan[80];
-        draw_slope(2.5, slopes[i], &disparity);
-        for (int x = 0; x < 80; x++)
-            scan[x] = (struct plx_scan){0, 50, (uint16_t)drop, 0};
-        plx_scan_refuse_slopes(&disparity, &ground, &lens, &camera, scan);
-        for (int x = 0; x < 80; x++)
-            assert_int_equal(scan[x].known, slopes[i] > 0.2 ? drop : PLX_SCAN_KNOWN);
-    }
-    test_image_free(&disparity);
-}
-
-/* A box 2.5 m ahead, from column BEGIN to END, and HEIGHT_MM high. */
-static void end_at_box(int begin, int end, int height_mm, struct plx_scan scan[80])
-{
-    struct plx_columns_params params = camera;
-    struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
-    params.mask.min_height_um = 0;
-    draw_slope(2.5, 0, &disparity);
-    for (int y = 300 - height_mm / 5; y < 300; y++)
-        for (int x = 4 * begin; x < 4 * end; x++)
-            ((uint16_t *)plx_row(&disparity, y))[x] = 400;
-    for (int x = 0; x < 80; x++)
-        scan[x] = (struct plx_scan){0, 50, PLX_SCAN_KNOWN | PLX_SCAN_DROP, 0};
-    plx_scan_end_at_rises(&disparity, &ground, &lens, &params, scan);
-    test_image_free(&disparity);
-}
-
-static void free_ground_ends_at_a_low_box(void **state)
-{
-    (void)state;
-    static const int boxes[][3] = {{20, 24, 100}, {20, 60, 100}, {20, 23, 100}, {20, 60, 50}}; /* too narrow; too low */
-    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
-        struct plx_scan scan[80];
-        end_at_box(boxes[i][0], boxes[i][1], boxes[i][2], scan);
-        for (int x = 0; x < 80; x++) {
-            const bool ends = i < 2 && x >= boxes[i][0] && x < boxes[i][1];
-            assert_in_range(scan[x].free, ends ? 398 : 50, ends ? 406 : 50);
-            assert_int_equal(scan[x].known, ends ? PLX_SCAN_KNOWN | PLX_SCAN_RISE : PLX_SCAN_KNOWN | PLX_SCAN_DROP);
-        }
-    }
-}
-
 static void nothing_without_the_ground_it_needs(void **state)
 {
     (void)state;
@@ -334,9 +253,6 @@ int main(void)
         cmocka_unit_test(ground_that_falls_away),
         cmocka_unit_test(a_box_on_the_ground),
         cmocka_unit_test(what_is_too_near_is_not_known_to_be_free),
-        cmocka_unit_test(a_gap_between_unknown_columns_is_closed),
-        cmocka_unit_test(a_slope_is_no_drop),
-        cmocka_unit_test(free_ground_ends_at_a_low_box),
         cmocka_unit_test(nothing_without_the_ground_it_needs),
         cmocka_unit_test(refuses_what_does_not_fit),
     };

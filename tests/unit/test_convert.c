@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage convert against the oracle: every format, alignment, Bayer order and eye window; and every wrong descriptor. */
+/* Stages convert and checksum against the oracle: every format, alignment, Bayer order and eye window; and every wrong
+ * descriptor. */
 #include "core/base/image.h"
 #include "tests/unit/image_cases.h"
 
@@ -33,6 +34,16 @@ static void compare(const struct plx_raw *raw, enum picture picture)
     }
 }
 
+static void compare_checksum(const struct plx_raw *raw)
+{
+    struct plx_image got = test_image_new(64, 1, PLX_U64, PADDING), expected = test_image_new(64, 1, PLX_U64, 0);
+    char what[64];
+    snprintf(what, sizeof what, "checksum, %s, eye at %d", plx_format_layout(raw->format)->name, raw->eye_x);
+    assert_int_equal(stages->ops->checksum(stages, raw, &got), 0);
+    oracle_checksum(raw, &expected);
+    expect_equal(&got, &expected, what);
+}
+
 /* Whole picture, left and right half, and an odd window. */
 static void compare_windows(struct plx_raw *raw, enum picture picture)
 {
@@ -41,8 +52,10 @@ static void compare_windows(struct plx_raw *raw, enum picture picture)
     for (int i = 0; i < COUNT(window); i++) {
         raw->eye_x = window[i][0];
         raw->eye_width = window[i][1];
-        if (raw->eye_width >= least)
-            compare(raw, picture);
+        if (raw->eye_width < least)
+            continue;
+        compare(raw, picture);
+        compare_checksum(raw);
     }
 }
 
@@ -67,6 +80,46 @@ static void every_format_equals_the_oracle(void **state)
             free(data);
         }
     }
+}
+
+/* Counts the tiles whose checksums two pictures of 120 x 64 pixels, of which all rows are read, have in common. */
+static int count_common(const uint8_t *a, const uint8_t *b, int width, int height)
+{
+    uint64_t sum[2][64];
+    int common = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct plx_image sums = {sum[i], 64, 1, sizeof sum[i], PLX_U64};
+        const size_t pitch = (size_t)width;
+        const struct plx_raw raw = {i ? b : a,       pitch * (size_t)height, width, height, pitch,
+                                    PLX_FORMAT_GREY, PLX_BAYER_RGGB,         false, 0,      width};
+        assert_int_equal(stages->ops->checksum(stages, &raw, &sums), 0);
+    }
+    for (int tile = 0; tile < 64; tile++)
+        common += sum[0][tile] == sum[1][tile];
+    return common;
+}
+
+static void another_picture_has_another_checksum(void **state)
+{
+    (void)state;
+    enum { WIDTH = 120, HEIGHT = 64, BYTES = WIDTH * HEIGHT };
+    uint8_t a[BYTES], b[BYTES];
+
+    for (int i = 0; i < BYTES; i++)
+        a[i] = b[i] = (uint8_t)random_next(&random_state);
+    assert_int_equal(count_common(a, b, WIDTH, HEIGHT), 64);
+    for (int i = 0; i < BYTES; i += 7) {
+        b[i] ^= (uint8_t)(1 << i % 8);
+        assert_int_equal(count_common(a, b, WIDTH, HEIGHT), 63);
+        b[i] = a[i];
+    }
+    memcpy(b, a + 4, BYTES - 4); /* moved by a word, and by a row */
+    assert_int_equal(count_common(a, b, WIDTH, HEIGHT), 0);
+    memcpy(b, a + WIDTH, BYTES - WIDTH);
+    assert_int_equal(count_common(a, b, WIDTH, HEIGHT), 0);
+    memset(a, 0, BYTES);
+    memset(b, 0xFF, BYTES);
+    assert_int_equal(count_common(a, b, WIDTH, HEIGHT), 0);
 }
 
 /* Numbers worked out by hand, so that stage and oracle cannot be wrong together. */
@@ -131,10 +184,12 @@ static void wrong_descriptors_are_refused(void **state)
         {"Bayer of one row", PLX_ERR_RANGE, {data, 64, 8, 1, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 8}},
     };
     struct plx_image grey = test_image_new(8, 8, PLX_U8, 0), untouched = test_image_new(8, 8, PLX_U8, 0);
+    struct plx_image sums = test_image_new(64, 1, PLX_U64, 0);
     for (int i = 0; i < COUNT(cases); i++) {
         struct plx_error_message message = {""};
         if (plx_raw_check(&cases[i].raw, &message) != cases[i].error || message.text[0] == '\0' ||
-            stages->ops->convert(stages, &cases[i].raw, &grey) != cases[i].error)
+            stages->ops->convert(stages, &cases[i].raw, &grey) != cases[i].error ||
+            stages->ops->checksum(stages, &cases[i].raw, &sums) != cases[i].error)
             fail_msg("%s: not refused as it should be: \"%s\"", cases[i].what, message.text);
     }
     assert_true(test_image_equal(&grey, &untouched));
@@ -144,6 +199,8 @@ static void wrong_descriptors_are_refused(void **state)
     struct plx_image narrow = test_image_new(7, 8, PLX_U8, 0), deep = test_image_new(8, 8, PLX_U32, 0);
     assert_int_equal(stages->ops->convert(stages, &good, &narrow), PLX_ERR_ARG);
     assert_int_equal(stages->ops->convert(stages, &good, &deep), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->checksum(stages, &good, &deep), PLX_ERR_ARG);
+    test_image_free(&sums);
     test_image_free(&grey);
     test_image_free(&untouched);
     test_image_free(&narrow);
@@ -178,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_equals_the_oracle),
+        cmocka_unit_test(another_picture_has_another_checksum),
         cmocka_unit_test(known_pixels),
         cmocka_unit_test(wrong_descriptors_are_refused),
         cmocka_unit_test(larger_than_the_limits_is_refused),

@@ -99,7 +99,7 @@ static void identity_needs_no_grey(void **state)
 {
     (void)state;
     assert_int_equal(make_and_find("rectify left")->in[0], PLX_IMAGE_GREY_LEFT);
-    assert_int_equal(plan.beside_after, find("rectify right") - find("convert") + 1);
+    assert_int_equal(plan.beside_after, find("cross-validate") - find("convert") + 1);
 
     kind.identity[PLX_LEFT] = true;
     assert_null(make_and_find("rectify left"));
@@ -107,7 +107,7 @@ static void identity_needs_no_grey(void **state)
     assert_int_equal(find("convert")->out[PLX_RIGHT], PLX_IMAGE_GREY_RIGHT);
     kind.identity[PLX_RIGHT] = true;
     assert_int_equal(make_and_find("convert")->out[PLX_RIGHT], PLX_IMAGE(RIGHT));
-    assert_int_equal(plan.beside_after, 2);
+    assert_int_equal(plan.beside_after, find("cross-validate") - find("convert") + 1);
 }
 
 /* Segments fill the stixels, which are complete only then; without them obstacles are regions. */
@@ -147,8 +147,8 @@ static void planes_are_what_steps_write(void **state)
         assert_int_equal(plx_plan_has_plane(&kind, (enum plx_plane_id)id),
                          id == PLX_PLANE_LEFT || id == PLX_PLANE_RIGHT || id == PLX_PLANE_HISTOGRAM);
     assert_non_null(make_and_find("check pictures"));
-    assert_int_equal(plx_plan_steps(&plan, PLX_STEP_BACKEND), 2);
-    assert_int_equal(plan.beside_after, 2);
+    assert_int_equal(plx_plan_steps(&plan, PLX_STEP_BACKEND), 3);
+    assert_int_equal(plan.beside_after, 3);
 }
 
 /* --- the diagram -----------------------------------------------------------------------------------------------------------

@@ -85,14 +85,21 @@ bool plx_sharpness_check_update(struct plx_sharpness_check *check, const struct 
 
 /* --- frozen pictures ----------------------------------------------------------------------------------------------------- */
 
+static uint32_t sum_bins(const uint32_t *bins, int begin, int end)
+{
+    uint32_t sum = 0;
+
+    for (int level = begin; level < end; level++)
+        sum += bins[level];
+    return sum;
+}
+
 /* Whether at least half of the zone's pixels are far enough from black and white for noise to show. */
 static bool shows_noise(const uint32_t *bins)
 {
-    uint32_t inside = 0, outside = 0;
+    const uint32_t inside = sum_bins(bins, SHADOW, HIGHLIGHT);
 
-    for (int level = 0; level < PLX_HISTOGRAM_BINS; level++)
-        *(level >= SHADOW && level < HIGHLIGHT ? &inside : &outside) += bins[level];
-    return inside > 0 && inside >= outside;
+    return inside > 0 && inside >= sum_bins(bins, 0, SHADOW) + sum_bins(bins, HIGHLIGHT, PLX_HISTOGRAM_BINS);
 }
 
 /* Counts how often in a row the tile repeated the picture LAG + 1 before. */

@@ -113,10 +113,11 @@ static bool straighten(const struct plx_image *right, const double centre[2], co
         const uint8_t *upper = plx_row(right, y0 + j), *lower = plx_row(right, y0 + j + 1);
         for (int i = 0; i < PATCH; i++) {
             const double across = i - PATCH / 2, down = j - PATCH / 2;
-            const double x = centre[0] + across - slope[0] * across - slope[1] * down, fx = x - floor(x);
-            const int x0 = (int)floor(x);
-            if (x0 < 0 || x0 + 1 >= right->width)
+            const double x = centre[0] + across - slope[0] * across - slope[1] * down;
+            const int x0 = (int)x; /* floor(x) of what is not negative */
+            if (x < 0 || x0 + 1 >= right->width)
                 return false;
+            const double fx = x - x0;
             const double above = upper[x0] + fx * (upper[x0 + 1] - upper[x0]),
                          below = lower[x0] + fx * (lower[x0 + 1] - lower[x0]);
             ret[j][i] = (uint8_t)(above + fy * (below - above) + 0.5);

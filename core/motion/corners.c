@@ -14,21 +14,29 @@
 #define SMOOTH_PX 4    /* full size: the disparity is checked this far around a corner */
 #define MAX_STEP 24    /* 1/16 px: more is a depth edge */
 
-enum cell_state { OPEN, REFUSED, TAKEN };
+/* The cells of a block that were not considered yet. */
+struct list {
+    const struct plx_corner_cell *next, *end;
+};
 
 int plx_corners_create(int width, int height, struct plx_corners *ret_corners)
 {
+    const size_t cells = (size_t)plx_corner_cells(width) * (size_t)plx_corner_cells(height);
     struct plx_corners corners = {.count = 0};
-    corners.state = malloc((size_t)plx_corner_cells(width) * (size_t)plx_corner_cells(height));
-    if (!corners.state)
+    corners.is_taken = calloc(cells, sizeof *corners.is_taken);
+    corners.sorted = calloc(cells, sizeof *corners.sorted);
+    if (!corners.is_taken || !corners.sorted) {
+        plx_corners_destroy(&corners);
         return PLX_ERR_NOMEM;
+    }
     *ret_corners = corners;
     return 0;
 }
 
 void plx_corners_destroy(struct plx_corners *corners)
 {
-    free(corners->state);
+    free(corners->is_taken);
+    free(corners->sorted);
     *corners = (struct plx_corners){.count = 0};
 }
 
@@ -77,42 +85,46 @@ static bool is_crowded(const struct plx_corners *corners, const struct plx_image
     for (int r = row > 0 ? row - 1 : 0; r <= row + 1 && r < cells->height; r++)
         for (int c = column > 0 ? column - 1 : 0; c <= column + 1 && c < cells->width; c++) {
             const struct plx_corner_cell *other = cell_at(cells, c, r);
-            if (corners->state[r * cells->width + c] == TAKEN && abs(other->x - cell->x) < MIN_DISTANCE &&
+            if (corners->is_taken[r * cells->width + c] && abs(other->x - cell->x) < MIN_DISTANCE &&
                 abs(other->y - cell->y) < MIN_DISTANCE)
                 return true;
         }
     return false;
 }
 
-/* The strongest open cell of the block at (BX, BY). False if there is none. */
-static bool find_strongest(const struct plx_corners *corners, const struct plx_image *cells, int bx, int by, int *ret_column,
-                           int *ret_row)
+/* Lists the cells with corners of the block at (BX, BY), the strongest first, of equal ones the first row by row. Returns their
+ * number. */
+static int list_block(const struct plx_image *cells, int bx, int by, struct plx_corner_cell *ret_list)
 {
     const int c0 = cells->width * bx / BLOCKS_X, c1 = cells->width * (bx + 1) / BLOCKS_X;
     const int r0 = cells->height * by / BLOCKS_Y, r1 = cells->height * (by + 1) / BLOCKS_Y;
-    float best = 0;
+    int count = 0;
+
     for (int r = r0; r < r1; r++)
-        for (int c = c0; c < c1; c++)
-            if (corners->state[r * cells->width + c] == OPEN && cell_at(cells, c, r)->strength > best) {
-                best = cell_at(cells, c, r)->strength;
-                *ret_column = c;
-                *ret_row = r;
-            }
-    return best > 0;
+        for (int c = c0; c < c1; c++) {
+            const struct plx_corner_cell *cell = cell_at(cells, c, r);
+            int at = count;
+            if (!(cell->strength > 0))
+                continue;
+            for (; at > 0 && ret_list[at - 1].strength < cell->strength; at--)
+                ret_list[at] = ret_list[at - 1];
+            ret_list[at] = *cell;
+            count++;
+        }
+    return count;
 }
 
-/* Takes the best corner that is left in the block at (BX, BY). False if there is none. */
-static bool take_from_block(struct plx_corners *corners, const struct plx_image *cells, int bx, int by,
-                            const struct plx_image *disparity)
+/* Takes the first corner that is left in the list and may be taken. False if there is none. */
+static bool take_next(struct plx_corners *corners, const struct plx_image *cells, struct list *list,
+                      const struct plx_image *disparity)
 {
-    int column, row;
-    while (find_strongest(corners, cells, bx, by, &column, &row)) {
-        const struct plx_corner_cell *cell = cell_at(cells, column, row);
-        uint8_t *state = &corners->state[row * cells->width + column];
+    while (list->next < list->end) {
+        const struct plx_corner_cell *cell = list->next++;
+        const int column = cell->x / PLX_CORNER_CELL, row = cell->y / PLX_CORNER_CELL;
         const double d = is_crowded(corners, cells, column, row) ? -1 : smooth_disparity(disparity, cell);
-        *state = d < 0 ? REFUSED : TAKEN;
-        if (*state == REFUSED)
+        if (d < 0)
             continue;
+        corners->is_taken[row * cells->width + column] = true;
         corners->corner[corners->count++] = (struct plx_corner){cell->x, cell->y, d};
         return true;
     }
@@ -121,11 +133,19 @@ static bool take_from_block(struct plx_corners *corners, const struct plx_image 
 
 void plx_corners_take(struct plx_corners *corners, const struct plx_image *cells, const struct plx_image *disparity)
 {
+    struct plx_corner_cell *memory = corners->sorted;
+    struct list list[BLOCKS_X * BLOCKS_Y];
+
     corners->count = 0;
-    memset(corners->state, OPEN, (size_t)cells->width * (size_t)cells->height);
+    memset(corners->is_taken, false, (size_t)cells->width * (size_t)cells->height);
+    for (int block = 0; block < BLOCKS_X * BLOCKS_Y; block++) {
+        list[block].next = memory;
+        memory += list_block(cells, block % BLOCKS_X, block / BLOCKS_X, memory);
+        list[block].end = memory;
+    }
     for (bool more = true; more;) {
         more = false;
         for (int block = 0; block < BLOCKS_X * BLOCKS_Y && corners->count < PLX_MAX_CORNERS; block++)
-            more |= take_from_block(corners, cells, block % BLOCKS_X, block / BLOCKS_X, disparity);
+            more |= take_next(corners, cells, &list[block], disparity);
     }
 }

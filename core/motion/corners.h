@@ -4,6 +4,7 @@
 #define PLX_CORE_MOTION_CORNERS_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/both.h"
@@ -50,7 +51,8 @@ PLX_BOTH float plx_corner_strength(int32_t a, int32_t b, int32_t c)
 struct plx_corners {
     struct plx_corner corner[PLX_MAX_CORNERS];
     int count;
-    uint8_t *state; /* [rows][columns] of cells, owned: what became of each */
+    bool *is_taken;                 /* [rows][columns] of cells, owned */
+    struct plx_corner_cell *sorted; /* scratch for as many, owned */
 };
 
 /* For pictures of WIDTH x HEIGHT, full size. NOMEM. */

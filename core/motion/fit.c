@@ -15,7 +15,7 @@
 #define MAX_MISSED 1e-3 /* the search ends when the chance that every sample had an outlier is smaller */
 #define FINAL_STEPS 10
 #define INFLATION 1.3   /* factor on the covariance: neighbouring corners share errors, which the estimate does not know */
-#define CONVERGED 1e-14 /* squared step: 0.1 um, 1e-7 rad */
+#define CONVERGED 1e-10 /* squared step: 10 um, 1e-5 rad; what is left behind it is much smaller still */
 #define MIN_INLIERS 12
 #define MIN_INLIER_PERCENT 30
 

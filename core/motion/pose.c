@@ -3,15 +3,6 @@
 
 #include <math.h>
 
-#include "core/geometry/matrix3.h"
-
-void plx_pose_apply(const struct plx_pose *pose, const double point[3], double ret_point[3])
-{
-    plx_mat3_apply(pose->rotation, point, ret_point);
-    for (int i = 0; i < 3; i++)
-        ret_point[i] += pose->translation[i];
-}
-
 void plx_pose_compose(const struct plx_pose *c_from_b, const struct plx_pose *b_from_a, struct plx_pose *ret)
 {
     struct plx_pose pose = PLX_POSE_IDENTITY;

@@ -7,9 +7,17 @@
 
 #include <parallax/frame.h>
 
+#include "core/geometry/matrix3.h"
+
 #define PLX_POSE_IDENTITY ((struct plx_pose){{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}})
 
-void plx_pose_apply(const struct plx_pose *pose, const double point[3], double ret_point[3]);
+static inline void plx_pose_apply(const struct plx_pose *pose, const double point[3], double ret_point[3])
+{
+    plx_mat3_apply(pose->rotation, point, ret_point);
+    for (int i = 0; i < 3; i++)
+        ret_point[i] += pose->translation[i];
+}
+
 /* c_from_a of C_FROM_B and B_FROM_A; RET may be one of them. */
 void plx_pose_compose(const struct plx_pose *c_from_b, const struct plx_pose *b_from_a, struct plx_pose *ret);
 void plx_pose_invert(const struct plx_pose *pose, struct plx_pose *ret);

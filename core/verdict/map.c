@@ -376,16 +376,12 @@ static uint32_t thing_memory_ms(const struct plx_local_map *map, const struct ce
     return cell->is_moving ? MOVING_MEMORY_MS : memory_ms;
 }
 
-static void forget(struct plx_local_map *map, uint32_t now_ms)
+static void forget(const struct plx_local_map *map, uint32_t now_ms, bool in_view, struct cell *cell)
 {
     const uint32_t memory_ms = (uint32_t)(map->params.memory_s * 1000);
-    for (int i = 0; i < CELLS; i++) {
-        struct cell *cell = &map->cell[i];
-        const bool is_thing = cell->evidence > 0;
-        if (cell->seen_ms > 0 &&
-            now_ms - cell->seen_ms > (is_thing ? thing_memory_ms(map, cell, map->sight[i].in_view) : memory_ms))
-            *cell = (struct cell){.is_lost = is_thing || cell->is_lost};
-    }
+    const bool is_thing = cell->evidence > 0;
+    if (cell->seen_ms > 0 && now_ms - cell->seen_ms > (is_thing ? thing_memory_ms(map, cell, in_view) : memory_ms))
+        *cell = (struct cell){.is_lost = is_thing || cell->is_lost};
 }
 
 /* Where the robot itself stands is free. */
@@ -415,20 +411,38 @@ static uint8_t kind_of(const struct cell *cell)
     return cell->evidence <= KNOWN_FREE ? PLX_CELL_FREE : PLX_CELL_UNKNOWN;
 }
 
-static void write_cells(const struct plx_local_map *map, uint32_t now_ms, const struct plx_image *cells)
+static struct plx_cell published(const struct cell *cell, uint32_t now_ms)
 {
-    const uint32_t unit_ms = (uint32_t)(PLX_CELL_AGE_S * 1000);
+    const uint32_t unit_ms = (uint32_t)(PLX_CELL_AGE_S * 1000), age = (now_ms - cell->seen_ms + unit_ms - 1) / unit_ms;
+    return (struct plx_cell){
+        .kind = kind_of(cell),
+        .age = (uint8_t)(cell->seen_ms == 0 || age > UINT8_MAX ? UINT8_MAX : age),
+        .foot = is_occupied(cell) ? cell->foot : 0,
+        .top = is_occupied(cell) ? cell->top : 0,
+    };
+}
+
+/* True where nothing was ever seen nor lost: most cells. */
+static bool is_untouched(const struct cell *cell)
+{
+    return cell->seen_ms == 0 && cell->evidence == 0 && !cell->is_lost;
+}
+
+/* Forgets what is old, and publishes the rest. */
+static void write_cells(struct plx_local_map *map, uint32_t now_ms, const struct plx_image *cells)
+{
+    const struct cell untouched = {0};
+    const struct plx_cell unknown = published(&untouched, now_ms);
     for (int row = 0; row < SIDE; row++) {
-        const struct cell *cell = &map->cell[row * SIDE];
+        struct cell *cell = &map->cell[row * SIDE];
+        const struct sight *sight = &map->sight[row * SIDE];
         struct plx_cell *out = plx_row(cells, row);
-        for (int i = 0; i < SIDE; i++, cell++) {
-            const uint32_t age = (now_ms - cell->seen_ms + unit_ms - 1) / unit_ms;
-            out[i] = (struct plx_cell){
-                .kind = kind_of(cell),
-                .age = (uint8_t)(cell->seen_ms == 0 || age > UINT8_MAX ? UINT8_MAX : age),
-                .foot = is_occupied(cell) ? cell->foot : 0,
-                .top = is_occupied(cell) ? cell->top : 0,
-            };
+        for (int i = 0; i < SIDE; i++) {
+            out[i] = unknown;
+            if (is_untouched(&cell[i]))
+                continue;
+            forget(map, now_ms, sight[i].in_view, &cell[i]);
+            out[i] = published(&cell[i], now_ms);
         }
     }
 }
@@ -461,7 +475,6 @@ void plx_local_map_update(struct plx_local_map *map, const struct plx_frame *fra
         look(map, frame, scan, stixels);
         weigh(map, now_ms);
     }
-    forget(map, now_ms);
     cut_robot(map, now_ms);
     write_cells(map, now_ms, cells);
     *ret_info = (struct plx_map_info){

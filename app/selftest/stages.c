@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every stage that has an oracle, on random images, also of very small and odd sizes, in memory of the backend. */
+#include <string.h>
+
 #include <parallax/error.h>
 
 #include "app/selftest/check.h"
 #include "core/base/image.h"
 #include "core/checks/picture_sums.h"
 #include "core/ground/columns.h"
+#include "core/motion/corners.h"
 #include "core/pipeline/stages.h"
 #include "oracle/columns.h"
 #include "oracle/components.h"
 #include "oracle/free_ground.h"
 #include "oracle/image.h"
 #include "oracle/matching.h"
+#include "oracle/motion.h"
 #include "oracle/oracle.h"
 #include "oracle/test_image.h"
 #include "oracle/twin.h"
 
 #define SIDE 520
 #define TWINS 32
+#define FLOW_POINTS 16
 
 static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 7}, {7, 2}, {33, 31}, {513, 3}, {3, 130}, {2, 513}, {200, 40}};
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
@@ -237,10 +242,62 @@ static void case_columns(struct bench *b)
     compare(b, "free ground", scan);
 }
 
+static void case_corners(struct bench *b)
+{
+    const struct twin *left = noise(b, b->width, b->height),
+                      *cells = image(b, plx_corner_cells(b->width), plx_corner_cells(b->height), PLX_U64);
+    try(b, b->stages->ops->corners(b->stages, &left->got, &cells->got));
+    oracle_corners(&left->want, &cells->want);
+    compare(b, "corners", cells);
+}
+
+/* An image with memory for BYTES. */
+static struct twin *memory(struct bench *b, size_t bytes)
+{
+    return image(b, SIDE, (int)(bytes / SIDE) + 1, PLX_U8);
+}
+
+/* Points of a picture in the same picture with other noise in some rows, expected up to 2 px away. */
+static void case_flow(struct bench *b)
+{
+    struct twin *job = memory(b, sizeof(struct plx_flow_job)), *found = memory(b, FLOW_POINTS * sizeof(struct plx_flow_found));
+    struct twin *pictures[2] = {noise(b, b->width, b->height), plane(b, PLX_U8)};
+    struct plx_flow_job *flow = job->want.data;
+    struct plx_flow_found *want = found->want.data;
+    struct plx_pyramid pyramids[2];
+
+    memset(flow, 0, sizeof *flow);
+    memcpy(pictures[1]->want.data, pictures[0]->want.data, pictures[0]->want.pitch * (size_t)b->height);
+    memset(plx_row(&pictures[1]->want, b->height / 2), 0, (size_t)b->width);
+    flow->levels = 1 + random_below(&b->random, 3);
+    flow->count = FLOW_POINTS;
+    for (int i = 0; i < FLOW_POINTS; i++)
+        for (int k = 0; k < 2; k++) {
+            flow->point[i].from[k] = random_below(&b->random, (uint32_t)(k == 0 ? b->width : b->height) * 4) / 4.0;
+            flow->point[i].to[k] = flow->point[i].from[k] + random_below(&b->random, 32) / 16.0 - 1;
+        }
+    for (int i = 0; i < 2; i++)
+        plx_pyramid_lay_out(memory(b, plx_pyramid_bytes(b->width, b->height))->got.data, b->width, b->height, &pyramids[i]);
+    for (uint32_t i = 0; i < 2; i++) {
+        flow->now = i;
+        twin_share(job);
+        twin_share(pictures[i]);
+        try(b, b->stages->ops->pyramid(b->stages, &pictures[i]->got, job->got.data, pyramids));
+        try(b, b->stages->ops->finish(b->stages)); /* the job changes */
+    }
+    try(b, b->stages->ops->flow(b->stages, pyramids, job->got.data, found->got.data));
+    for (int i = 0; i < FLOW_POINTS; i++) {
+        want[i] = (struct plx_flow_found){.at = {flow->point[i].to[0], flow->point[i].to[1]}};
+        want[i].is_found =
+            oracle_flow(&pictures[0]->want, &pictures[1]->want, (int)flow->levels, flow->point[i].from, want[i].at);
+    }
+    compare(b, "flow", found);
+}
+
 void check_stages(const struct check_options *options, struct check_outcome *ret)
 {
-    static void (*const cases[])(struct bench *) = {case_convert, case_histogram, case_sharpness,  case_rectify,
-                                                    case_filter,  case_matching,  case_components, case_columns};
+    static void (*const cases[])(struct bench *) = {case_convert,  case_histogram,  case_sharpness, case_rectify, case_filter,
+                                                    case_matching, case_components, case_columns,   case_corners, case_flow};
     const int kinds = sizeof cases / sizeof *cases, rounds = options->full ? 20 : 2;
     const struct plx_limits limits = {SIDE, SIDE, 256, 0};
     struct bench bench = {.outcome = ret, .random = options->seed};

@@ -49,8 +49,9 @@ struct plx_gpu {
     cudaStream_t stream; /* that stages launch on */
     struct plx_gpu_streams {
         cudaStream_t stream[PLX_STREAMS];
-        cudaEvent_t passed[PLX_STREAMS]; /* by all calls so far, where another stream waits for them */
-        cudaEvent_t beside, done; /* what the CPU waits for, asleep: that steps beside the stages may begin; all calls so far */
+        cudaEvent_t passed[PLX_STREAMS];    /* by all calls so far, where another stream waits for them */
+        cudaEvent_t beside[PLX_MAX_BESIDE]; /* what the CPU waits for, asleep: each step beside the stages may begin, */
+        cudaEvent_t done;                   /* and all calls so far are complete */
 
         /* state of the frame that is recorded */
         const struct plx_frame_run *run; /* NULL: none is */
@@ -61,6 +62,7 @@ struct plx_gpu {
         cudaGraphNode_t stamped;   /* last call of the main stream whose end has a time stamp */
         bool side_used;            /* in this stage */
         uint64_t copied;           /* outputs whose copies are recorded, a bit each */
+        int signalled;             /* steps beside whose events are recorded */
     } streams;
     enum plx_gpu_memory memory;            /* what is in force: not AUTO */
     struct plx_gpu_sgm *sgm;               /* scratch of stage sgm */

@@ -22,6 +22,12 @@ int oracle_pyramid(const struct plx_image *left, int n, int x, int y)
 
 /* --- corners ------------------------------------------------------------------------------------------------------ */
 
+struct cell {
+    float strength, disparity;
+    uint16_t x, y;
+    uint32_t zero;
+};
+
 static float strength(const struct plx_image *left, int x, int y)
 {
     int a = 0, b = 0, c = 0;
@@ -43,17 +49,60 @@ void oracle_corners(const struct plx_image *left, const struct plx_image *ret_ce
     for (int i = 0; i < ret_cells->width * ret_cells->height; i++) {
         const int column = i % ret_cells->width, row = i / ret_cells->width;
         float best = 400;
-        uint64_t cell = 0;
+        struct cell cell = {0};
         for (int k = 0; k < CELL * CELL; k++) {
             const int x = column * CELL + k % CELL, y = row * CELL + k / CELL;
             if (x < MARGIN || y < MARGIN || x >= width - MARGIN || y >= height - MARGIN || !(strength(left, x, y) > best))
                 continue;
             best = strength(left, x, y);
-            uint32_t bits;
-            memcpy(&bits, &best, sizeof bits);
-            cell = bits | (uint64_t)x << 32 | (uint64_t)y << 48;
+            cell = (struct cell){.strength = best, .x = (uint16_t)x, .y = (uint16_t)y};
         }
-        ((uint64_t *)plx_row(ret_cells, row))[column] = cell;
+        ((struct cell *)plx_row(ret_cells, row))[column] = cell;
+    }
+}
+
+static int disparity_of(const struct plx_image *disparity, int x, int y)
+{
+    return ((const uint16_t *)plx_row(disparity, y))[x];
+}
+
+double oracle_disparity(const struct plx_image *disparity, double u, double v)
+{
+    const int x = (int)floor(fmin(fmax(u, -1), 1e6)), y = (int)floor(fmin(fmax(v, -1), 1e6));
+    int least = 0xFFFF, most = 0;
+    if (!(u >= 0 && v >= 0 && u < disparity->width - 1 && v < disparity->height - 1))
+        return -1;
+    for (int k = 0; k < 4; k++) {
+        const int value = disparity_of(disparity, x + k % 2, y + k / 2);
+        least = value < least ? value : least;
+        most = value > most ? value : most;
+    }
+    if (most == 0xFFFF || most - least > 24)
+        return -1;
+    const double fx = u - x, fy = v - y;
+    double row[2];
+    for (int k = 0; k < 2; k++)
+        row[k] = (1 - fx) * disparity_of(disparity, x, y + k) + fx * disparity_of(disparity, x + 1, y + k);
+    return (1 - fy) * row[0] + fy * row[1];
+}
+
+static float corner_disparity(const struct plx_image *disparity, int x, int y)
+{
+    const double centre = oracle_disparity(disparity, 2 * x + 0.5, 2 * y + 0.5);
+    for (int k = 0; k < 9; k++) {
+        const int value = disparity_of(disparity, 2 * x + k % 3 * 4 - 4, 2 * y + k / 3 * 4 - 4);
+        if (value == 0xFFFF || fabs(value - centre) > 24)
+            return -1;
+    }
+    return (float)centre;
+}
+
+void oracle_corner_disparities(const struct plx_image *disparity, const struct plx_image *cells)
+{
+    for (int i = 0; i < cells->width * cells->height; i++) {
+        struct cell *cell = (struct cell *)plx_row(cells, i / cells->width) + i % cells->width;
+        if (cell->strength > 0)
+            cell->disparity = corner_disparity(disparity, cell->x, cell->y);
     }
 }
 

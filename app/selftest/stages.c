@@ -242,19 +242,30 @@ static void case_columns(struct bench *b)
     compare(b, "free ground", scan);
 }
 
-static void case_corners(struct bench *b)
-{
-    const struct twin *left = noise(b, b->width, b->height),
-                      *cells = image(b, plx_corner_cells(b->width), plx_corner_cells(b->height), PLX_U64);
-    try(b, b->stages->ops->corners(b->stages, &left->got, &cells->got));
-    oracle_corners(&left->want, &cells->want);
-    compare(b, "corners", cells);
-}
-
 /* An image with memory for BYTES. */
 static struct twin *memory(struct bench *b, size_t bytes)
 {
     return image(b, SIDE, (int)(bytes / SIDE) + 1, PLX_U8);
+}
+
+static void case_corners(struct bench *b)
+{
+    const struct twin *left = noise(b, b->width, b->height),
+                      *cells = image(b, plx_corner_cells(b->width), plx_corner_cells(b->height), PLX_U128),
+                      *found = memory(b, sizeof(struct plx_flow_found));
+    struct twin *disparity = plane(b, PLX_U16), *job = memory(b, sizeof(struct plx_flow_job));
+    try(b, b->stages->ops->corners(b->stages, &left->got, &cells->got));
+    oracle_corners(&left->want, &cells->want);
+    compare(b, "corners", cells);
+    for (int y = 0; y < b->height; y++)
+        for (int x = 0; x < b->width; x++)
+            ((uint16_t *)plx_row(&disparity->want, y))[x] = (uint16_t)(500 + x / 50 * 100 + (int)random_below(&b->random, 24));
+    twin_share(disparity);
+    memset(job->want.data, 0, sizeof(struct plx_flow_job)); /* no points */
+    twin_share(job);
+    try(b, b->stages->ops->corner_disparities(b->stages, &disparity->got, job->got.data, &cells->got, found->got.data));
+    oracle_corner_disparities(&disparity->want, &cells->want);
+    compare(b, "disparities of corners", cells);
 }
 
 /* Points of a picture in the same picture with other noise in some rows, expected up to 2 px away. */

@@ -204,8 +204,9 @@ static void add_to_minimum(const struct plx_fit_camera *camera, const struct plx
 
     derive(camera, point, residual, weight, &d);
     plx_residual_gradient(d.weighted, residual->r, 6, b);
-    for (int i = 0; i < 36; i++)
-        minimum->spread[i] += b[i / 6] * b[i % 6];
+    for (int i = 0; i < 6; i++)
+        for (int l = 0; l < 6; l++)
+            minimum->spread[6 * i + l] += b[i] * b[l];
     shared_errors(camera, point, residual, error);
     minimum->offset_weight += weight * square(point, residual, error[PLX_FIT_DISPARITY]);
     for (int kind = 0; kind < PLX_FIT_SHARED; kind++) {

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/motion/flow_step.h"
-
 #define WINDOW PLX_FLOW_WINDOW
 #define PATCH (WINDOW + 2) /* with a border for the gradients */
 #define STRIDE 16          /* pixels in memory of a row: whole vectors; values beyond the window have no weight */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/base/image.h"
+#include "core/motion/flow_step.h"
 
 /* --- the pyramid -------------------------------------------------------------------------------------------------- */
 
@@ -46,8 +47,6 @@ void plx_halve_rows(const struct plx_image *src, const struct plx_image *dst, in
 
 /* --- the flow of a point ------------------------------------------------------------------------------------------ */
 
-#define PLX_FLOW_WINDOW 12 /* side, pixels of each level */
-
 /* Finds the window around FROM, a pixel of KEY, in NOW. RET_TO: a guess on entry, the pixel found in NOW on return. LEVELS: the
  * pyramid levels to use; the coarsest one bridges about 6 x 2^(LEVELS - 1) px. A constant difference of brightness has no
  * effect. False, with RET_TO unchanged, if the window leaves the picture, has no texture, or looks different in NOW. */
@@ -70,9 +69,10 @@ struct plx_flow_job {
     struct plx_flow_point point[PLX_MAX_CORNERS];
 };
 
-/* Where a point of the job is found. */
+/* Where a point of the job is found, by stage flow, and the disparity there, by stage corner_disparities. */
 struct plx_flow_found {
     double at[2];
+    double disparity;  /* as plx_disparity_between, 1/16 px as published */
     uint64_t is_found; /* 0: nowhere, and AT is the expectation */
 };
 

@@ -8,8 +8,8 @@
 
 #include "core/base/both.h"
 #include "core/base/image.h"
-#include "core/motion/flow.h"
 
+#define PLX_FLOW_WINDOW 12    /* side, pixels of each level */
 #define PLX_FLOW_ONE 128      /* bilinear factors: 7 bits */
 #define PLX_FLOW_VALUE_BITS 5 /* fraction of a sample */
 #define PLX_FLOW_PIXELS (PLX_FLOW_WINDOW * PLX_FLOW_WINDOW)

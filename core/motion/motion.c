@@ -166,7 +166,7 @@ static void place_corners(struct plx_motion *motion, struct plx_flow_job *job)
     }
 }
 
-/* Keeps those of the expected points that were found. */
+/* Keeps those of the expected points that were found, with their depths. */
 static void take_found(struct plx_motion *motion, const struct plx_flow_found *found, uint32_t count)
 {
     motion->points = 0;
@@ -177,18 +177,9 @@ static void take_found(struct plx_motion *motion, const struct plx_flow_found *f
         *point = motion->expected[i];
         point->seen[0] = found[i].at[0];
         point->seen[1] = found[i].at[1];
+        point->seen[2] = depth_disparity(motion, found[i].disparity, point->seen[0], &motion->in_force);
+        point->has_disparity = found[i].disparity >= 0;
         motion->points++;
-    }
-}
-
-/* The depths of the corners that were found. */
-static void measure_corners(struct plx_motion *motion, const struct plx_image *disparity)
-{
-    for (int i = 0; i < motion->points; i++) {
-        struct plx_fit_point *point = &motion->point[i];
-        const double seen = plx_disparity_between(disparity, point->seen[0], point->seen[1]);
-        point->has_disparity = seen >= 0;
-        point->seen[2] = depth_disparity(motion, seen, point->seen[0], &motion->in_force);
     }
 }
 
@@ -245,13 +236,12 @@ void plx_motion_expect(struct plx_motion *motion, int64_t capture_ns, struct plx
 
 /* The motion that the corners show where they were expected, or else where they are expected next. RET_KNOWN: whether they show
  * one. The error of a search. */
-static int find_motion(struct plx_motion *motion, const struct plx_motion_sight *sight, const struct plx_image *disparity,
-                       int64_t interval_ns, struct plx_fit *ret_fit, bool *ret_known)
+static int find_motion(struct plx_motion *motion, const struct plx_motion_sight *sight, int64_t interval_ns,
+                       struct plx_fit *ret_fit, bool *ret_known)
 {
     const struct plx_flow_found *found = sight->found;
     for (;;) {
         take_found(motion, found, sight->job->count);
-        measure_corners(motion, disparity);
         *ret_known = plx_fit_motion(&motion->camera, motion->point, motion->points, &motion->prior, ret_fit);
         if (*ret_known || motion->place == AT_REST)
             return 0;
@@ -405,11 +395,10 @@ static void accept(struct plx_motion *motion, const struct plx_fit *fit, int64_t
 }
 
 /* Makes this frame, whose pose is POSE, the key frame. False if it has too few corners: then the old one stays. */
-static bool take_key(struct plx_motion *motion, const struct plx_image *cells, const struct plx_image *disparity,
-                     int64_t capture_ns, const struct plx_pose *pose)
+static bool take_key(struct plx_motion *motion, const struct plx_image *cells, int64_t capture_ns, const struct plx_pose *pose)
 {
     struct plx_corners *corners = &motion->corners[1 - motion->key_pyramid];
-    plx_corners_take(corners, cells, disparity);
+    plx_corners_take(corners, cells);
     if (corners->count < MIN_CORNERS)
         return false;
     motion->key_pyramid = 1 - motion->key_pyramid;
@@ -441,11 +430,10 @@ static bool needs_key(const struct plx_motion *motion, const struct plx_motion_i
            (info->inliers * 100 < info->corners * KEEP_PERCENT || motion->last.offset_weight >= PLX_STEP_FULL_WEIGHT);
 }
 
-int plx_motion_update(struct plx_motion *motion, const struct plx_motion_sight *sight, const struct plx_image *disparity,
-                      int64_t capture_ns, struct plx_motion_info *ret_info)
+int plx_motion_update(struct plx_motion *motion, const struct plx_motion_sight *sight, int64_t capture_ns,
+                      struct plx_motion_info *ret_info)
 {
-    if (!plx_image_ok(disparity, PLX_U16) || disparity->width != motion->width || disparity->height != motion->height ||
-        !plx_corner_cells_ok(disparity, sight->corners))
+    if (!plx_corner_cells_ok(motion->width, motion->height, sight->corners))
         return PLX_ERR_ARG;
     motion->is_doubtful = motion->took_step = motion->took_key = false;
     struct plx_motion_info info = {.source = PLX_MOTION_VISUAL, .motion = PLX_POSE_IDENTITY};
@@ -453,7 +441,7 @@ int plx_motion_update(struct plx_motion *motion, const struct plx_motion_sight *
     if (motion->has_key) {
         struct plx_fit fit;
         bool known;
-        const int result = find_motion(motion, sight, disparity, capture_ns - motion->last_ns, &fit, &known);
+        const int result = find_motion(motion, sight, capture_ns - motion->last_ns, &fit, &known);
         if (result < 0)
             return result;
         info.corners = key_corners(motion)->count;
@@ -464,7 +452,7 @@ int plx_motion_update(struct plx_motion *motion, const struct plx_motion_sight *
         info.tracked = motion->points;
     }
     const bool lost = motion->failures >= LOST_FRAMES;
-    if (needs_key(motion, &info) && take_key(motion, sight->corners, disparity, capture_ns, &info.pose) && lost) {
+    if (needs_key(motion, &info) && take_key(motion, sight->corners, capture_ns, &info.pose) && lost) {
         motion->breaks++;
         motion->has_velocity = false;
     }

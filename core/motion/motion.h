@@ -55,12 +55,12 @@ void plx_motion_set_disparity_error(struct plx_motion *motion, const struct plx_
                                     const struct plx_disparity_error *used, const struct plx_disparity_error *estimated);
 
 /* Before a frame: the corners to look for in its left picture, and where. Then a backend computes what plx_motion_update needs
- * of that picture: stages pyramid, corners and flow (core/pipeline/stages.h). */
+ * of the frame: stages pyramid, corners, flow and corner_disparities (core/pipeline/stages.h). */
 void plx_motion_expect(struct plx_motion *motion, int64_t capture_ns, struct plx_flow_job *ret_job);
 
-/* What the backend found in the left picture. */
+/* What the backend found in the left picture and its disparities. */
 struct plx_motion_sight {
-    const struct plx_image *corners;    /* struct plx_corner_cell as U64 */
+    const struct plx_image *corners;    /* struct plx_corner_cell as U128 */
     const struct plx_flow_found *found; /* [job->count] */
     struct plx_flow_job *job;           /* that plx_motion_expect wrote; written anew for more searches */
     /* Searches again in the same picture, by JOB: most corners are not where they were expected. Returns 0 or an error. */
@@ -68,9 +68,8 @@ struct plx_motion_sight {
     void *context;
 };
 
-/* The frame itself: SIGHT, and DISPARITY U16 as published, of the size at creation. Allocates nothing. ARG; the error of a
- * search. */
-int plx_motion_update(struct plx_motion *motion, const struct plx_motion_sight *sight, const struct plx_image *disparity,
-                      int64_t capture_ns, struct plx_motion_info *ret_info);
+/* The frame itself: SIGHT, of the size at creation. Allocates nothing. ARG; the error of a search. */
+int plx_motion_update(struct plx_motion *motion, const struct plx_motion_sight *sight, int64_t capture_ns,
+                      struct plx_motion_info *ret_info);
 
 #endif

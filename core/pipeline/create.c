@@ -68,7 +68,7 @@ static unsigned image_type(const struct plx_pipeline *pipeline, const struct plx
     case PLX_IMAGE_CORNERS:
         ret_size->width = plx_corner_cells(pipeline->width);
         ret_size->height = plx_corner_cells(pipeline->height);
-        return PLX_U64;
+        return PLX_U128;
     case PLX_IMAGE_FLOW:
         ret_size->width = (int)(PLX_MAX_CORNERS * sizeof(struct plx_flow_found));
         ret_size->height = 1;

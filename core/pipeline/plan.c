@@ -45,14 +45,31 @@ static void note_use(struct plx_plan *plan, const struct plx_step *step, uint8_t
     plan->image[id].for_cpu |= step->place != PLX_STEP_BACKEND;
 }
 
+/* When the steps beside may begin. */
+static void order_beside(struct plx_plan *plan)
+{
+    int after = 0;
+
+    for (int i = 0; i < plx_plan_steps(plan, PLX_STEP_BESIDE); i++) {
+        const struct plx_step *step = &plan->step[plan->first[PLX_STEP_BESIDE] + i];
+        for (int k = 0; k < PLX_STEP_IMAGES && step->in[k]; k++) {
+            const int completed_by = plan->image[step->in[k]].completed_by;
+            int *beside = &plan->image[step->in[k]].beside;
+            after = completed_by >= after ? completed_by + 1 : after;
+            *beside = *beside < 0 ? i : *beside;
+        }
+        plan->beside_after[i] = after;
+    }
+}
+
 void plx_plan_make(const struct plx_frame_kind *kind, struct plx_plan *ret_plan)
 {
     uint8_t same[PLX_IMAGES];
 
-    *ret_plan = (struct plx_plan){.beside_after = 0};
+    *ret_plan = (struct plx_plan){.first = {0}};
     for (int id = 0; id < PLX_IMAGES; id++) {
         same[id] = (uint8_t)id;
-        ret_plan->image[id].completed_by = -1;
+        ret_plan->image[id].completed_by = ret_plan->image[id].beside = -1;
     }
     choose_steps(kind, same, ret_plan);
     for (int i = 0; i < ret_plan->first[PLX_STEP_PLACES]; i++) {
@@ -62,11 +79,9 @@ void plx_plan_make(const struct plx_frame_kind *kind, struct plx_plan *ret_plan)
             note_use(ret_plan, step, step->out[k] = meaning(same, step->out[k]));
             if (step->place == PLX_STEP_BACKEND)
                 ret_plan->image[step->out[k]].completed_by = i - ret_plan->first[PLX_STEP_BACKEND];
-            const int completed_by = ret_plan->image[step->in[k]].completed_by;
-            if (step->place == PLX_STEP_BESIDE && step->in[k] != PLX_IMAGE_NONE && completed_by >= ret_plan->beside_after)
-                ret_plan->beside_after = completed_by + 1;
         }
     }
+    order_beside(ret_plan);
 }
 
 bool plx_plan_has_plane(const struct plx_frame_kind *kind, enum plx_plane_id id)

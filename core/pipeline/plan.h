@@ -18,7 +18,7 @@ enum plx_image_id {
     PLX_IMAGE_CHECKSUMS,   /* U64 [2][64], of the captured pictures: a row for each eye */
     PLX_IMAGE_STEPS,       /* U32 [4][plx_sharpness_columns]: two rows for each eye */
     PLX_IMAGE_PYRAMIDS,    /* memory of two, from frame to frame: of the newest left picture, and of the key picture */
-    PLX_IMAGE_CORNERS,     /* U64, struct plx_corner_cell */
+    PLX_IMAGE_CORNERS,     /* U128, struct plx_corner_cell */
     PLX_IMAGE_FLOW,        /* struct plx_flow_found [PLX_MAX_CORNERS] as U8 [1][bytes] */
     PLX_IMAGE_SMOOTH_LEFT, /* U8, after the prefilter */
     PLX_IMAGE_SMOOTH_RIGHT,
@@ -59,10 +59,11 @@ enum plx_image_id {
 
 struct plx_plan {
     struct plx_step step[PLX_MAX_STEPS]; /* place after place */
+    int beside_after[PLX_MAX_BESIDE];    /* as in struct plx_frame_run */
     int first[PLX_STEP_PLACES + 1];      /* the first step of each place; the last: how many steps there are */
-    int beside_after;                    /* as in struct plx_frame_run */
     struct {
         int completed_by;      /* the backend's last step that writes it, counted from that place's first; -1: none */
+        int beside;            /* the first step beside that reads it, counted likewise; -1: none */
         bool is_used, for_cpu; /* by any step; by one on the CPU */
     } image[PLX_IMAGES];
 };

@@ -43,7 +43,8 @@ static int list_outputs(const struct plx_frame_context *context, struct plx_outp
         const struct plx_image *from = &context->image[id], *to = &context->seen[id];
         const int completed_by = context->pipeline->plan.image[id].completed_by;
         if (completed_by >= 0 && to->data && to->data != from->data)
-            output[count++] = (struct plx_output){completed_by, from->data, to->data, to->pitch * (size_t)to->height};
+            output[count++] = (struct plx_output){completed_by, context->pipeline->plan.image[id].beside, from->data, to->data,
+                                                  to->pitch * (size_t)to->height};
     }
     return count;
 }

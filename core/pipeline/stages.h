@@ -188,12 +188,16 @@ struct plx_stages_ops {
      * data, as a prior of the ground */
     int (*pyramid)(struct plx_stages *self, const struct plx_image *left, const struct plx_flow_job *job,
                    const struct plx_pyramid *pyramids);
-    /* left U8 -> the strongest corner of each cell of the picture of half size, struct plx_corner_cell as U64 [rows][columns]
-     * (core/motion/corners.h) */
+    /* left U8 -> the strongest corner of each cell of the picture of half size, struct plx_corner_cell as U128
+     * [rows][columns] (core/motion/corners.h) */
     int (*corners)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *ret_cells);
     /* where the points of JOB, data too, are in the pyramid that it says: ret_found[job->count] */
     int (*flow)(struct plx_stages *self, const struct plx_pyramid *pyramids, const struct plx_flow_job *job,
                 struct plx_flow_found *ret_found);
+    /* enters the disparities of the corners of CELLS and of the points FOUND of JOB, both of the picture of DISPARITY, the
+     * strict one as published */
+    int (*corner_disparities)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_flow_job *job,
+                              const struct plx_image *cells, struct plx_flow_found *found);
 
     /* image operations, used by the mask (open, close) and by the health checks */
     struct plx_image_ops image;
@@ -204,7 +208,8 @@ struct plx_stages_ops {
 #define PLX_STAGE_OPS(OP)                                                                                                      \
     OP(convert) OP(checksum) OP(histogram) OP(rectify) OP(sharpness) OP(filter) OP(census) OP(sgm) OP(median)                  \
     OP(repeats) OP(check) OP(local_mean) OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground)        \
-    OP(stixels) OP(free_ground) OP(mask) OP(label) OP(segments) OP(regions) OP(pyramid) OP(corners) OP(flow)
+    OP(stixels) OP(free_ground) OP(mask) OP(label) OP(segments) OP(regions) OP(pyramid) OP(corners) OP(flow)                       \
+    OP(corner_disparities)
 #define PLX_IMAGE_OPS(OP)                                                                                                      \
     OP(binary) OP(invert) OP(threshold) OP(morphology) OP(affine) OP(sum) OP(match_template)
 /* clang-format on */

@@ -13,6 +13,7 @@
 struct plx_stages;
 
 #define PLX_STEP_IMAGES 5            /* the most that a step reads, and the most that it writes */
+#define PLX_MAX_BESIDE 8             /* steps beside */
 #define PLX_NO_STAGE PLX_STAGE_COUNT /* the time of such a step counts for no stage */
 
 /* Where and when a step runs, in this order. */
@@ -36,7 +37,8 @@ struct plx_step {
 
 /* An image in local memory that run_frame copies to shared memory. */
 struct plx_output {
-    int step; /* that completes it: its index in the run */
+    int step;   /* that completes it: its index in the run */
+    int beside; /* the first of the steps beside that reads it; -1: none */
     const void *from;
     void *to;
     size_t bytes;
@@ -46,7 +48,7 @@ struct plx_output {
 struct plx_frame_run {
     const struct plx_step *step; /* first those of PLX_STEP_BACKEND, then those of PLX_STEP_BESIDE */
     int backend_steps, beside_steps;
-    int beside_after; /* so many steps of the backend complete what the steps beside read */
+    const int *beside_after; /* [beside_steps], ascending: so many steps of the backend complete what that step reads */
     void *context;
     const void *key; /* frames with one key make the same calls, but for the arguments of steps that change */
     const struct plx_output *output;

@@ -251,6 +251,13 @@ static int corners(const struct plx_step *step, void *argument)
     return context->ops->corners(context->stages, in(context, step, 0), out(context, step, 0));
 }
 
+static int corner_disparities(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->corner_disparities(context->stages, in(context, step, 0), &context->pipeline->results->flow,
+                                            out(context, step, 0), out(context, step, 1)->data);
+}
+
 static int prefilter(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
@@ -513,6 +520,9 @@ const struct plx_step_row plx_step_table[] = {
       {I(DENSE_SMOOTH)}, {PLX_IMAGE(DENSE)}}, has_dense, takes_means},
     {{"cross-validate", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, cross_validate,
       {I(MEAN), PLX_IMAGE(DENSE), I(CANDIDATES_RAW), I(KNOWN)}, {PLX_IMAGE(DISPARITY)}}, is_rectified, compares_with_dense},
+    /* at once, and of that stage: motion waits for it, and not for what is copied at the end of a stage */
+    {{"corner disparities", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, corner_disparities,
+      {PLX_IMAGE(DISPARITY), I(CORNERS), I(FLOW)}, {I(CORNERS), I(FLOW)}}, has_motion, NULL},
     {{"confidence", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, confidence,
       {I(CANDIDATES_RAW), I(CANDIDATES_S1), I(CANDIDATES_S2), I(CHECKED)}, {PLX_IMAGE(CONFIDENCE)}}, has_confidence, NULL},
 
@@ -539,14 +549,14 @@ const struct plx_step_row plx_step_table[] = {
     {{"regions", PLX_STAGE_OBSTACLES, PLX_STEP_BACKEND, false, regions,
       {I(REGIONS), I(STABLE), PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT)}, {PLX_IMAGE(LABELS)}}, measures_strict, NULL},
 
-    {{"motion", PLX_STAGE_MOTION, PLX_STEP_BESIDE, false, plx_step_motion,
-      {PLX_IMAGE(DISPARITY), I(CORNERS), I(FLOW)}, {0}}, has_motion, NULL},
-    {{"drift", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_drift,
-      {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT), PLX_IMAGE(DISPARITY)}, {0}}, is_rectified, NULL},
     {{"check pictures", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_check_pictures,
       {PLX_IMAGE(HISTOGRAM), I(CHECKSUMS)}, {0}}, always, NULL},
     {{"check sharpness", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_check_sharpness,
       {I(STEPS)}, {0}}, is_rectified, NULL},
+    {{"motion", PLX_STAGE_MOTION, PLX_STEP_BESIDE, false, plx_step_motion,
+      {I(CORNERS), I(FLOW)}, {0}}, has_motion, NULL},
+    {{"drift", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_drift,
+      {PLX_IMAGE(LEFT), PLX_IMAGE(RIGHT), PLX_IMAGE(DISPARITY)}, {0}}, is_rectified, NULL},
 
     {{"geometry", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_geometry,
       {I(GROUND)}, {0}}, is_rectified, NULL},

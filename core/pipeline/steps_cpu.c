@@ -120,6 +120,9 @@ static int search_again(void *argument, const struct plx_flow_found **ret_found)
     plx_pipeline_pyramids(context, pyramids);
     int result = context->ops->flow(context->stages, pyramids, &results->flow, results->found);
     if (result == 0)
+        result = context->ops->corner_disparities(context->stages, &context->image[PLX_IMAGE(DISPARITY)], &results->flow,
+                                                  &context->image[PLX_IMAGE_CORNERS], results->found);
+    if (result == 0)
         result = context->ops->finish(context->stages);
     *ret_found = results->found;
     return result;
@@ -128,11 +131,10 @@ static int search_again(void *argument, const struct plx_flow_found **ret_found)
 int plx_step_motion(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
-    const struct plx_motion_sight sight = {in(context, step, 1), in(context, step, 2)->data, &context->pipeline->results->flow,
+    const struct plx_motion_sight sight = {in(context, step, 0), in(context, step, 1)->data, &context->pipeline->results->flow,
                                            search_again, argument};
 
-    return plx_motion_update(context->pipeline->motion, &sight, in(context, step, 0), context->capture_ns,
-                             &context->frame->motion);
+    return plx_motion_update(context->pipeline->motion, &sight, context->capture_ns, &context->frame->motion);
 }
 
 /* The ground in metres. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage corners: the strongest corner of each cell of the picture of half size. */
+/* Stage corners, the strongest corner of each cell of the picture of half size, and stage corner_disparities. */
 #include "gpu/device/launch.cuh"
 
 #include "core/motion/corners.h"
@@ -71,10 +71,13 @@ static __device__ unsigned long long make_key(float strength, int x, int y)
 static __device__ struct plx_corner_cell read_key(unsigned long long key, int cell_x, int cell_y)
 {
     const int order = CELL * CELL - (int)(uint32_t)key;
+    struct plx_corner_cell cell = {};
     if (key == 0)
-        return {0, 0, 0};
-    return {__uint_as_float((uint32_t)(key >> 32)), (uint16_t)(cell_x * CELL + order % CELL),
-            (uint16_t)(cell_y * CELL + order / CELL)};
+        return cell;
+    cell.strength = __uint_as_float((uint32_t)(key >> 32));
+    cell.x = (uint16_t)(cell_x * CELL + order % CELL);
+    cell.y = (uint16_t)(cell_y * CELL + order / CELL);
+    return cell;
 }
 
 /* Grid: a block four cells side by side, a thread one of their pixels. Reads 2 bytes for each pixel of full size from L1 and
@@ -107,7 +110,7 @@ static __global__ void __launch_bounds__(THREADS) corners_kernel(const __grid_co
 int plx_gpu_corners(struct plx_stages *self, const struct plx_image *left, const struct plx_image *ret_cells)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    if (!plx_image_ok(left, PLX_U8) || !plx_corner_cells_ok(left, ret_cells))
+    if (!plx_image_ok(left, PLX_U8) || !plx_corner_cells_ok(left->width, left->height, ret_cells))
         return PLX_ERR_ARG;
     if (!plx_gpu_holds(gpu, left))
         return PLX_ERR_RANGE;
@@ -117,5 +120,51 @@ int plx_gpu_corners(struct plx_stages *self, const struct plx_image *left, const
     int result = plx_gpu_use_side(gpu, true);
     if (result == 0)
         result = PLX_LAUNCH(gpu, corners_kernel, grid, dim3(WIDE, CELL), args);
+    return plx_gpu_use_main(gpu, result);
+}
+
+/* --- disparities -------------------------------------------------------------------------------------------------- */
+
+#define BLOCK 128
+
+struct disparities_args {
+    plx_view<const uint16_t> disparity;
+    plx_view<struct plx_corner_cell> cells;
+    const struct plx_flow_job *job;
+    struct plx_flow_found *found;
+};
+
+/* Grid: a thread for each cell, then one for each point that a job can have. A cell reads 42 bytes and writes 4, a point reads
+ * 24 and writes 8. */
+static __global__ void __launch_bounds__(BLOCK) corner_disparities_kernel(const __grid_constant__ disparities_args a)
+{
+    const plx_view<const uint16_t> &d = a.disparity;
+    const int index = (int)(blockIdx.x * BLOCK + threadIdx.x), cells = a.cells.width * a.cells.height, point = index - cells;
+
+    if (index < cells) {
+        struct plx_corner_cell &cell = a.cells.row(index / a.cells.width)[index % a.cells.width];
+        if (cell.strength > 0)
+            cell.disparity = plx_corner_disparity(d.data, d.pitch, d.width, d.height, cell.x, cell.y);
+    } else if (point < PLX_MAX_CORNERS && point < (int)a.job->count) {
+        struct plx_flow_found &found = a.found[point];
+        found.disparity = plx_disparity_at(d.data, d.pitch, d.width, d.height, found.at[0], found.at[1]);
+    }
+}
+
+int plx_gpu_corner_disparities(struct plx_stages *self, const struct plx_image *disparity, const struct plx_flow_job *job,
+                               const struct plx_image *cells, struct plx_flow_found *found)
+{
+    struct plx_gpu *gpu = plx_gpu(self);
+    if (!plx_image_ok(disparity, PLX_U16) || !plx_corner_cells_ok(disparity->width, disparity->height, cells))
+        return PLX_ERR_ARG;
+    if (!plx_gpu_holds(gpu, disparity))
+        return PLX_ERR_RANGE;
+
+    const disparities_args args = {plx_view_of<const uint16_t>(disparity), plx_view_of<struct plx_corner_cell>(cells), job,
+                                   found};
+    const dim3 grid(plx_div_ceil(cells->width * cells->height + PLX_MAX_CORNERS, BLOCK));
+    int result = plx_gpu_use_side(gpu, true);
+    if (result == 0)
+        result = PLX_LAUNCH(gpu, corner_disparities_kernel, grid, dim3(BLOCK), args);
     return plx_gpu_use_main(gpu, result);
 }

@@ -3,7 +3,7 @@
 #include "gpu/device/launch.cuh"
 #include "gpu/device/reduce.cuh"
 
-#include "core/motion/flow_step.h"
+#include "core/motion/flow.h"
 
 #define WINDOW PLX_FLOW_WINDOW
 #define PATCH (WINDOW + 2) /* with a border for the gradients */
@@ -266,7 +266,7 @@ static __global__ void __launch_bounds__(WARPS * 32) flow_kernel(const __grid_co
         return;
     const struct plx_flow_point &point = a.job->point[index];
     const double from[2] = {point.from[0], point.from[1]};
-    struct plx_flow_found found = {{point.to[0], point.to[1]}, 0};
+    struct plx_flow_found found = {{point.to[0], point.to[1]}, 0, 0};
 
     found.is_found = track(a.pyramid[1 - now], a.pyramid[now], (int)a.job->levels, from, found.at);
     if (threadIdx.x == 0)

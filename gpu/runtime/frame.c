@@ -167,11 +167,13 @@ static int update(struct plx_gpu *gpu, const struct plx_frame_run *run, struct r
 /* Runs the steps on the CPU beside the stages. *ret_end_ns: when they ended. */
 static int run_beside(struct plx_gpu *gpu, const struct plx_frame_run *run, int64_t *ret_end_ns)
 {
-    if (run->beside_steps == 0)
-        return 0;
-    int result = PLX_CUDA(gpu, cudaEventSynchronize(gpu->streams.beside));
-    for (int i = 0; i < run->beside_steps && result == 0; i++)
-        result = plx_step_run(&run->step[run->backend_steps + i], run->context);
+    int result = 0;
+
+    for (int i = 0; i < run->beside_steps && result == 0; i++) {
+        result = PLX_CUDA(gpu, cudaEventSynchronize(gpu->streams.beside[i]));
+        if (result == 0)
+            result = plx_step_run(&run->step[run->backend_steps + i], run->context);
+    }
     *ret_end_ns = plx_now_ns();
     plx_heartbeat_busy((int)gpu->streams.stage); /* the thread waits for the last stage */
     return result;

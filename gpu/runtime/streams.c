@@ -17,16 +17,17 @@ int plx_gpu_streams_create(struct plx_gpu *gpu)
             result = PLX_CUDA(gpu, cudaEventCreateWithFlags(&streams->passed[i], cudaEventDisableTiming));
     }
     gpu->stream = streams->stream[PLX_STREAM_MAIN];
-    for (int i = 0; i < 2 && result == 0; i++)
-        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(i == 0 ? &streams->beside : &streams->done,
+    for (int i = 0; i <= PLX_MAX_BESIDE && result == 0; i++)
+        result = PLX_CUDA(gpu, cudaEventCreateWithFlags(i < PLX_MAX_BESIDE ? &streams->beside[i] : &streams->done,
                                                         cudaEventDisableTiming | cudaEventBlockingSync));
     return result;
 }
 
 void plx_gpu_streams_destroy(struct plx_gpu *gpu)
 {
-    if (gpu->streams.beside)
-        cudaEventDestroy(gpu->streams.beside);
+    for (int i = 0; i < PLX_MAX_BESIDE; i++)
+        if (gpu->streams.beside[i])
+            cudaEventDestroy(gpu->streams.beside[i]);
     if (gpu->streams.done)
         cudaEventDestroy(gpu->streams.done);
     for (int i = 0; i < PLX_STREAMS; i++) {
@@ -123,8 +124,9 @@ static int copy_after_all(struct plx_gpu *gpu)
     return result;
 }
 
-/* Copies the outputs that the first STEPS steps have completed. */
-static int copy_outputs(struct plx_gpu *gpu, int steps)
+/* Copies the outputs that the first STEPS steps have completed; with BESIDE of at least 0 only what that step beside and those
+ * before it read. */
+static int copy_outputs(struct plx_gpu *gpu, int steps, int beside)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
     bool waits = false;
@@ -132,7 +134,8 @@ static int copy_outputs(struct plx_gpu *gpu, int steps)
 
     for (int i = 0; i < streams->run->outputs && result == 0; i++) {
         const struct plx_output *output = &streams->run->output[i];
-        if (streams->copied & UINT64_C(1) << i || output->step >= steps)
+        if (streams->copied & UINT64_C(1) << i || output->step >= steps ||
+            (beside >= 0 && (output->beside < 0 || output->beside > beside)))
             continue;
         if (!waits)
             result = copy_after_all(gpu);
@@ -163,31 +166,38 @@ static int stamp_stage(struct plx_gpu *gpu)
     return result < 0 ? result : plx_gpu_stage_clock_stamp(gpu, (int)streams->stage, streams->stream[PLX_STREAM_CLOCK]);
 }
 
-/* Tells the CPU when the images are there that its steps beside the stages read, copied or not. */
-static int signal_beside(struct plx_gpu *gpu)
+/* Tells the CPU when the images are there that its steps beside the stages read, copied or not: of those steps for which the
+ * first STEPS steps of the backend are enough. */
+static int signal_beside(struct plx_gpu *gpu, int steps)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
-    const int result = copy_after_all(gpu);
+    const struct plx_frame_run *run = streams->run;
+    int result = 0;
 
-    return result < 0 ? result
-                      : PLX_CUDA(gpu, cudaEventRecordWithFlags(streams->beside, streams->stream[PLX_STREAM_COPY],
-                                                               cudaEventRecordExternal));
+    for (; streams->signalled < run->beside_steps && result == 0; streams->signalled++) {
+        const int i = streams->signalled;
+        if (run->beside_after[i] > steps)
+            return 0;
+        result = copy_outputs(gpu, steps, i);
+        if (result == 0)
+            result = copy_after_all(gpu);
+        if (result == 0)
+            result = PLX_CUDA(
+                gpu, cudaEventRecordWithFlags(streams->beside[i], streams->stream[PLX_STREAM_COPY], cudaEventRecordExternal));
+    }
+    return result;
 }
 
 int plx_gpu_begin_step(struct plx_gpu *gpu, int index)
 {
     struct plx_gpu_streams *streams = &gpu->streams;
-    const struct plx_frame_run *run = streams->run;
-    const enum plx_stage stage = run->step[index].stage;
-    const bool pictures = run->beside_steps > 0 && index == run->beside_after;
-    int result = 0;
+    const enum plx_stage stage = streams->run->step[index].stage;
+    int result = signal_beside(gpu, index);
 
-    if (pictures || stage != streams->stage)
-        result = copy_outputs(gpu, index);
-    if (result == 0 && pictures)
-        result = signal_beside(gpu);
     if (stage == streams->stage)
         return result;
+    if (result == 0)
+        result = copy_outputs(gpu, index, -1);
     if (result == 0 && streams->stage != PLX_STAGE_COUNT)
         result = stamp_stage(gpu);
     streams->stage = stage;
@@ -202,6 +212,7 @@ int plx_gpu_streams_begin(struct plx_gpu *gpu, const struct plx_frame_run *run)
     streams->run = run;
     streams->stage = PLX_STAGE_COUNT; /* none yet */
     streams->copied = 0;
+    streams->signalled = 0;
     streams->one_stream = false;
     streams->forked_at = streams->stamped = NULL;
     streams->side_used = false;
@@ -227,9 +238,9 @@ int plx_gpu_streams_end(struct plx_gpu *gpu, int result)
     const struct plx_frame_run *run = gpu->streams.run;
 
     if (result == 0)
-        result = copy_outputs(gpu, run->backend_steps);
-    if (result == 0 && run->beside_steps > 0 && run->beside_after == run->backend_steps)
-        result = signal_beside(gpu);
+        result = signal_beside(gpu, run->backend_steps);
+    if (result == 0)
+        result = copy_outputs(gpu, run->backend_steps, -1);
     if (result == 0)
         result = stamp_stage(gpu);
     gpu->streams.run = NULL;

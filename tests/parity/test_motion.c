@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages of ego-motion: pyramid, corners and flow, on texture that moves, on noise, black and white. */
+/* The stages of ego-motion: pyramid, corners, flow and the disparities of both, on texture that moves, on noise, black and
+ * white.
+ */
 #include <stdio.h>
 #include <string.h>
+
+#include <parallax/frame.h>
 
 #include "core/motion/corners.h"
 #include "tests/motion_pictures.h"
@@ -16,7 +20,7 @@ static void test_corners(struct parity *parity, int width, int height)
 {
     for (int kind = 0; kind < MOTION_PICTURES; kind++) {
         struct twin left = twin_new(parity->gpu, width, height, PLX_U8);
-        struct twin cells = twin_new(parity->gpu, plx_corner_cells(width), plx_corner_cells(height), PLX_U64);
+        struct twin cells = twin_new(parity->gpu, plx_corner_cells(width), plx_corner_cells(height), PLX_U128);
         char what[64];
 
         motion_picture_draw(&left.want, (enum motion_picture)kind, 0, 0, &state);
@@ -28,6 +32,55 @@ static void test_corners(struct parity *parity, int width, int height)
         twin_free(parity->gpu, &left);
         twin_free(parity->gpu, &cells);
     }
+}
+
+/* Surfaces with edges, holes, and small steps that are none. */
+static void fill_disparity(struct twin *twin)
+{
+    for (int y = 0; y < twin->want.height; y++)
+        for (int x = 0; x < twin->want.width; x++)
+            ((uint16_t *)plx_row(&twin->want, y))[x] = random_below(&state, 200) == 0
+                                                           ? PLX_DISPARITY_INVALID
+                                                           : (uint16_t)(400 + x / 40 * 90 + y + (int)random_below(&state, 14));
+    twin_share(twin);
+}
+
+/* An image with memory for BYTES. */
+static struct twin new_bytes(struct parity *parity, size_t bytes)
+{
+    return twin_new(parity->gpu, 4096, (int)(bytes / 4096) + 1, PLX_U8);
+}
+
+static void test_disparities(struct parity *parity, int width, int height)
+{
+    struct twin disparity = twin_new(parity->gpu, width, height, PLX_U16), left = twin_new(parity->gpu, width, height, PLX_U8);
+    struct twin cells = twin_new(parity->gpu, plx_corner_cells(width), plx_corner_cells(height), PLX_U128);
+    struct twin jobs = new_bytes(parity, sizeof(struct plx_flow_job)),
+                found = new_bytes(parity, PLX_MAX_CORNERS * sizeof(struct plx_flow_found));
+    struct plx_flow_job *job = jobs.want.data;
+    struct plx_flow_found *point = found.want.data;
+
+    motion_picture_draw(&left.want, MOTION_TEXTURE, 0, 0, &state);
+    fill_disparity(&disparity);
+    memset(job, 0, sizeof *job);
+    job->count = random_below(&state, PLX_MAX_CORNERS + 1);
+    for (uint32_t i = 0; i < job->count; i++)
+        point[i] = (struct plx_flow_found){.at = {(double)random_below(&state, (uint32_t)width * 16) / 16 - 1,
+                                                  (double)random_below(&state, (uint32_t)height * 16) / 16 - 1}};
+    parity_done(parity, parity->cpu->ops->corners(parity->cpu, &left.want, &cells.want), 0, "corners");
+    twin_share(&cells);
+    twin_share(&jobs);
+    twin_share(&found);
+    parity_done(parity, parity->cpu->ops->corner_disparities(parity->cpu, &disparity.want, job, &cells.want, point),
+                parity->gpu->ops->corner_disparities(parity->gpu, &disparity.got, jobs.got.data, &cells.got, found.got.data),
+                "disparities of corners");
+    parity_compare(parity, &cells, "disparities of corners");
+    parity_compare(parity, &found, "disparities of points");
+    twin_free(parity->gpu, &disparity);
+    twin_free(parity->gpu, &left);
+    twin_free(parity->gpu, &cells);
+    twin_free(parity->gpu, &jobs);
+    twin_free(parity->gpu, &found);
 }
 
 /* Points all over the picture and beyond, expected near or far from where they are. */
@@ -42,12 +95,6 @@ static void draw_job(struct plx_flow_job *job, int width, int height)
                 (double)random_below(&state, size * 16) / 16 + (random_below(&state, 16) == 0 ? 1e9 - (double)size * 3e8 : 0);
             job->point[i].to[k] = job->point[i].from[k] + (double)random_below(&state, 160) / 16 - 5;
         }
-}
-
-/* An image of one row with memory for BYTES. */
-static struct twin new_bytes(struct parity *parity, size_t bytes)
-{
-    return twin_new(parity->gpu, 4096, (int)(bytes / 4096) + 1, PLX_U8);
 }
 
 /* Both pyramids in the memory of a twin of each; SIDE 0: the CPU's, 1: the GPU's. */
@@ -102,6 +149,7 @@ int main(void)
     parity_open(&limits, &parity);
     for (int i = 0; i < PARITY_COUNT(sizes); i++) {
         test_corners(&parity, sizes[i][0], sizes[i][1]);
+        test_disparities(&parity, sizes[i][0], sizes[i][1]);
         for (int kind = 0; kind < MOTION_PICTURES; kind++)
             test_flow(&parity, sizes[i][0], sizes[i][1], (enum motion_picture)kind, (uint32_t)(kind % 2));
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <parallax/error.h>
+#include <parallax/frame.h>
 
 #include "core/motion/corners.h"
 #include "cpu/cpu.h"
@@ -35,8 +36,8 @@ static void corners_are_the_oracles(void **unused)
     for (size_t i = 0; i < SIZES * MOTION_PICTURES; i++) {
         const int width = sizes[i / MOTION_PICTURES][0], height = sizes[i / MOTION_PICTURES][1];
         const int columns = plx_corner_cells(width), rows = plx_corner_cells(height);
-        struct plx_image left = test_image_new(width, height, PLX_U8, 5), want = test_image_new(columns, rows, PLX_U64, 2),
-                         got = test_image_new(columns, rows, PLX_U64, 2);
+        struct plx_image left = test_image_new(width, height, PLX_U8, 5), want = test_image_new(columns, rows, PLX_U128, 2),
+                         got = test_image_new(columns, rows, PLX_U128, 2);
         motion_picture_draw(&left, (enum motion_picture)(i % MOTION_PICTURES), 0, 0, &state);
         oracle_corners(&left, &want);
         assert_int_equal(stages->ops->corners(stages, &left, &got), 0);
@@ -46,6 +47,59 @@ static void corners_are_the_oracles(void **unused)
         test_image_free(&want);
         test_image_free(&got);
     }
+    stages->ops->destroy(stages);
+}
+
+/* Surfaces with edges, holes, and small steps that are none. */
+static void draw_disparity(const struct plx_image *disparity, uint64_t *state)
+{
+    for (int y = 0; y < disparity->height; y++)
+        for (int x = 0; x < disparity->width; x++)
+            ((uint16_t *)plx_row(disparity, y))[x] = random_below(state, 200) == 0
+                                                         ? PLX_DISPARITY_INVALID
+                                                         : (uint16_t)(400 + x / 40 * 90 + y + (int)random_below(state, 14));
+}
+
+static void disparities_are_the_oracles(void **unused)
+{
+    (void)unused;
+    struct plx_stages *stages = open_stages();
+    struct plx_flow_job *job = calloc(1, sizeof *job);
+    uint64_t state = test_seed();
+    int smooth = 0, edges = 0;
+    assert_non_null(job);
+    for (size_t i = 0; i < SIZES; i++) {
+        const int width = sizes[i][0], height = sizes[i][1];
+        struct plx_image left = test_image_new(width, height, PLX_U8, 5), disparity = test_image_new(width, height, PLX_U16, 3);
+        struct plx_image want = test_image_new(plx_corner_cells(width), plx_corner_cells(height), PLX_U128, 2),
+                         got = test_image_new(plx_corner_cells(width), plx_corner_cells(height), PLX_U128, 2);
+        struct plx_flow_found found[POINTS] = {{.is_found = 1}};
+        motion_picture_draw(&left, MOTION_TEXTURE, 0, 0, &state);
+        draw_disparity(&disparity, &state);
+        oracle_corners(&left, &want);
+        oracle_corners(&left, &got);
+        oracle_corner_disparities(&disparity, &want);
+        job->count = POINTS;
+        for (int p = 0; p < POINTS; p++) {
+            found[p].at[0] = (double)random_below(&state, (uint32_t)width * 16) / 16 - 1;
+            found[p].at[1] = (double)random_below(&state, (uint32_t)height * 16) / 16 - 1;
+        }
+        assert_int_equal(stages->ops->corner_disparities(stages, &disparity, job, &got, found), 0);
+        assert_true(test_image_equal(&want, &got) && test_image_padding_intact(&got));
+        for (int p = 0; p < POINTS; p++)
+            assert_true(found[p].disparity == oracle_disparity(&disparity, found[p].at[0], found[p].at[1]));
+        for (int c = 0; c < got.width * got.height; c++) {
+            const struct plx_corner_cell *cell = (const struct plx_corner_cell *)plx_row(&got, c / got.width) + c % got.width;
+            smooth += cell->strength > 0 && cell->disparity > 0;
+            edges += cell->strength > 0 && cell->disparity < 0;
+        }
+        test_image_free(&left);
+        test_image_free(&disparity);
+        test_image_free(&want);
+        test_image_free(&got);
+    }
+    assert_true(smooth > 20 && edges > 20); /* else nothing was compared */
+    free(job);
     stages->ops->destroy(stages);
 }
 
@@ -121,8 +175,8 @@ static void wrong_arguments(void **unused)
     (void)unused;
     struct plx_stages *stages = open_stages();
     struct plx_image left = test_image_new(64, 40, PLX_U8, 0), deep = test_image_new(64, 40, PLX_U16, 0),
-                     cells = test_image_new(5, 3, PLX_U64, 0), large = test_image_new(514, 40, PLX_U8, 0),
-                     its_cells = test_image_new(plx_corner_cells(514), 3, PLX_U64, 0);
+                     cells = test_image_new(5, 3, PLX_U128, 0), large = test_image_new(514, 40, PLX_U8, 0),
+                     its_cells = test_image_new(plx_corner_cells(514), 3, PLX_U128, 0);
     struct plx_flow_job *job = calloc(1, sizeof *job);
     struct plx_pyramid pyramids[2];
     uint8_t memory[2][64 * 40 * 2];
@@ -136,6 +190,8 @@ static void wrong_arguments(void **unused)
     assert_int_equal(stages->ops->corners(stages, &large, &its_cells), PLX_ERR_RANGE);
     assert_int_equal(stages->ops->pyramid(stages, &left, job, pyramids), PLX_ERR_ARG);
     assert_int_equal(stages->ops->flow(stages, pyramids, job, NULL), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->corner_disparities(stages, &left, job, &cells, NULL), PLX_ERR_ARG);
+    assert_int_equal(stages->ops->corner_disparities(stages, &deep, job, &its_cells, NULL), PLX_ERR_ARG);
     free(job);
     test_image_free(&left);
     test_image_free(&deep);
@@ -149,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(corners_are_the_oracles),
+        cmocka_unit_test(disparities_are_the_oracles),
         cmocka_unit_test(flow_is_the_oracles),
         cmocka_unit_test(wrong_arguments),
     };

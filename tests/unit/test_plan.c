@@ -94,12 +94,20 @@ static void names_of_idle_steps_mean_one_image(void **state)
     assert_int_equal(plan.image[PLX_IMAGE(DISPARITY)].completed_by, find("check") - &plan.step[plan.first[PLX_STEP_BACKEND]]);
 }
 
+/* How many steps of the backend the step NAME, beside it, waits for. */
+static int begins_after(const char *name)
+{
+    return plan.beside_after[find(name) - &plan.step[plan.first[PLX_STEP_BESIDE]]];
+}
+
 /* Rectified pictures are converted into the planes at once. */
 static void identity_needs_no_grey(void **state)
 {
     (void)state;
     assert_int_equal(make_and_find("rectify left")->in[0], PLX_IMAGE_GREY_LEFT);
-    assert_int_equal(plan.beside_after, find("cross-validate") - find("convert") + 1);
+    assert_int_equal(begins_after("check pictures"), find("histogram") - find("convert") + 1);
+    assert_int_equal(begins_after("motion"), find("corner disparities") - find("convert") + 1);
+    assert_int_equal(begins_after("drift"), begins_after("motion")); /* in order: not before motion */
 
     kind.identity[PLX_LEFT] = true;
     assert_null(make_and_find("rectify left"));
@@ -107,7 +115,7 @@ static void identity_needs_no_grey(void **state)
     assert_int_equal(find("convert")->out[PLX_RIGHT], PLX_IMAGE_GREY_RIGHT);
     kind.identity[PLX_RIGHT] = true;
     assert_int_equal(make_and_find("convert")->out[PLX_RIGHT], PLX_IMAGE(RIGHT));
-    assert_int_equal(plan.beside_after, find("cross-validate") - find("convert") + 1);
+    assert_int_equal(begins_after("check sharpness"), 4); /* convert, checksum, histogram, sharpness */
 }
 
 /* Segments fill the stixels, which are complete only then; without them obstacles are regions. */
@@ -148,7 +156,7 @@ static void planes_are_what_steps_write(void **state)
                          id == PLX_PLANE_LEFT || id == PLX_PLANE_RIGHT || id == PLX_PLANE_HISTOGRAM);
     assert_non_null(make_and_find("check pictures"));
     assert_int_equal(plx_plan_steps(&plan, PLX_STEP_BACKEND), 3);
-    assert_int_equal(plan.beside_after, 3);
+    assert_int_equal(begins_after("check pictures"), 3);
 }
 
 /* --- the diagram -----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of `parallax tune`: the fastest schedule, which the engine uses under the same conditions. It changes the speed and
- * no result. */
+/* The file of `parallax tune`: the schedule of the fastest frames, which the engine uses under the same conditions. It changes
+ * the speed and no result. */
 #ifndef PLX_APP_TUNE_H
 #define PLX_APP_TUNE_H
 
@@ -18,8 +18,8 @@ struct plx_tune_conditions {
     const struct plx_match *match;
 };
 
-/* Writes SCHEDULE, which took MS, into the file at PATH, completely or not at all. IO, PERMISSION, NOT_FOUND (the directory),
- * RANGE. */
+/* Writes SCHEDULE, with which a frame took MS, into the file at PATH, completely or not at all. IO, PERMISSION, NOT_FOUND (the
+ * directory), RANGE. */
 int plx_tune_save(const char *path, const struct plx_tune_conditions *conditions, int schedule, double ms,
                   struct plx_error_message *message);
 

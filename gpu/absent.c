@@ -41,17 +41,6 @@ void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const 
     *ret_plan = (struct plx_gpu_plan){.schedule = -1};
 }
 
-int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
-                 double ret_ms[PLX_GPU_SCHEDULES])
-{
-    (void)stages;
-    (void)width;
-    (void)height;
-    (void)match;
-    (void)ret_ms;
-    return PLX_ERR_UNSUPPORTED;
-}
-
 const char *plx_gpu_device(const struct plx_stages *stages)
 {
     (void)stages;

@@ -52,11 +52,6 @@ struct plx_gpu_plan {
 void plx_gpu_plan(const struct plx_stages *stages, int width, int height, const struct plx_match *match,
                   struct plx_gpu_plan *ret_plan);
 
-/* Milliseconds of the stage with each choice, medians on noise. Takes about a second, between frames. RANGE (larger than the
- * limits given at creation), NOMEM, LOST. */
-int plx_gpu_tune(struct plx_stages *stages, int width, int height, const struct plx_match *match,
-                 double ret_ms[PLX_GPU_SCHEDULES]);
-
 /* The GPU, e.g. "NVIDIA H200, 132 multiprocessors". Lives as long as STAGES. */
 const char *plx_gpu_device(const struct plx_stages *stages);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Time of a whole frame on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
- * [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] [rounds]`; -m confines it to a part of the GPU, and with -l the rest reads memory
- * at random places meanwhile (tests/parity/contention.h): what a copy gets then is printed. Medians in ms, as in the service:
- * pictures and frame lie in memory shared with the CPU, and waiting and the CPU's own work are included. *cpu*: processor time
- * of all threads for a frame, mean. *Alone*: matching and rectification alone, with *ratio* of the frame with motion to it.
- * *Untimed*: without time stamps of the stages. Then the stages of the frame with motion: the time that each adds to the path,
- * and where it runs.
+ * [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] [-N beside|process] [rounds]`; -m confines it to a part of the GPU, and with -l
+ * the rest reads memory at random places meanwhile (tests/parity/contention.h): what a copy gets then is printed. With -N
+ * frames are timed beside a neural network too (tests/bench/network.h), on the rest or from a process of its own: what both
+ * lose is printed below each row. Medians in ms, as in the service: pictures and frame lie in memory shared with the CPU, and
+ * waiting and the CPU's own work are included. *cpu*: processor time of all threads for a frame, mean. *Alone*: matching and
+ * rectification alone, with *ratio* of the frame with motion to it. *Untimed*: without time stamps of the stages. Then the
+ * stages of the frame with motion: the time that each adds to the path, and where it runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +20,15 @@
 #include "core/pipeline/internal.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
+#include "tests/bench/network.h"
 #include "tests/bench/timing.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/contention.h"
 #include "tests/parity/parity.h"
 
 #define WARM 10
+
+static struct network *beside; /* what runs while frames are timed; NULL: nothing */
 
 struct times {
     double *frame_ms;                 /* [rounds], sorted */
@@ -50,6 +54,7 @@ static void run(struct fixture *fixture, struct contention *load, int rounds, st
     for (int i = -WARM; i < rounds; i++) {
         if (i == 0) {
             contention_begin(load);
+            network_begin(beside);
             begun_ns = plx_process_cpu_ns();
         }
         const int64_t start = plx_now_ns();
@@ -65,6 +70,7 @@ static void run(struct fixture *fixture, struct contention *load, int rounds, st
     }
     times->cpu_ms = (double)(plx_process_cpu_ns() - begun_ns) / PLX_NS_PER_MS / rounds;
     contention_end(load);
+    network_end(beside);
 }
 
 /* False without a GPU. MULTIPROCESSORS 0: all. TIMED: with time stamps of the stages. */
@@ -102,13 +108,32 @@ static void print_stages(const struct times *times)
     printf("\n");
 }
 
+/* Frames beside NETWORK; MOTION_NONE and MOTION_VISUAL: their times without it. */
+static void print_beside(struct fixture_kind *kind, int multiprocessors, struct network *network, int rounds,
+                         struct times *times, const struct network_times alone[2])
+{
+    static const char *const what[] = {"frame", "with motion"};
+
+    if (!network)
+        return;
+    for (int motion = 0; motion < 2; motion++) {
+        kind->params.motion = motion ? PLX_MOTION_VISUAL : PLX_MOTION_NONE;
+        beside = network;
+        measure(kind, multiprocessors, NULL, true, rounds, times);
+        beside = NULL;
+        network_report(network, what[motion], alone[motion], network_times(times->frame_ms, rounds));
+    }
+}
+
 /* False without a GPU. */
-static bool print_row(struct fixture_kind *kind, int multiprocessors, struct contention *load, int rounds, struct times *times)
+static bool print_row(struct fixture_kind *kind, int multiprocessors, struct contention *load, struct network *network,
+                      int rounds, struct times *times)
 {
     kind->params.motion = PLX_MOTION_NONE;
     if (!measure(kind, multiprocessors, load, true, rounds, times))
         return false;
     const double whole = times->frame_ms[rounds / 2], cpu = times->cpu_ms;
+    struct network_times without[2] = {network_times(times->frame_ms, rounds)};
     measure(kind, multiprocessors, load, false, rounds, times);
     const double untimed = times->frame_ms[rounds / 2];
     struct fixture_kind alone = *kind;
@@ -122,7 +147,29 @@ static bool print_row(struct fixture_kind *kind, int multiprocessors, struct con
     printf("%4d x %4d, D %-3d %8.3f %6.3f %8.3f %8.3f %8.3f %8.3f %6.3f %8.3f %6.2f\n", kind->width, kind->height,
            kind->params.match.disparities, whole, cpu, untimed, motion, p10, p90, times->cpu_ms, matching, motion / matching);
     print_stages(times);
+    without[1] = network_times(times->frame_ms, rounds);
+    print_beside(kind, multiprocessors, network, rounds, times, without);
     return true;
+}
+
+struct options {
+    int multiprocessors, warps, pause_ns, rounds;
+    enum network_way network;
+};
+
+/* False if the command line is wrong. */
+static bool parse(int argc, char **argv, struct options *ret)
+{
+    bool is_wrong = false;
+    for (int option; (option = getopt(argc, argv, "m:l:N:")) != -1;) {
+        if (option == 'm')
+            ret->multiprocessors = atoi(optarg);
+        is_wrong |= option == '?' || (option == 'l' && sscanf(optarg, "%d,%d", &ret->warps, &ret->pause_ns) < 1) ||
+                    (option == 'N' && !network_parse(optarg, &ret->network));
+    }
+    ret->rounds = optind < argc ? atoi(argv[optind]) : 200;
+    is_wrong |= ret->warps != 0 && ret->network != NETWORK_NONE; /* each would take all of the other multiprocessors */
+    return !is_wrong && ret->rounds > 0 && ret->multiprocessors >= 0 && ret->warps >= 0 && ret->warps <= 64;
 }
 
 int main(int argc, char **argv)
@@ -130,23 +177,18 @@ int main(int argc, char **argv)
     static const struct {
         int width, height, disparities;
     } rows[] = {{640, 480, 64}, {640, 480, 128}, {1240, 374, 128}, {1280, 720, 128}, {1920, 1080, 128}};
-    int multiprocessors = 0, warps = 0, pause_ns = 0;
-    bool is_wrong = false;
-    for (int option; (option = getopt(argc, argv, "m:l:")) != -1;) {
-        if (option == 'm')
-            multiprocessors = atoi(optarg);
-        is_wrong |= option == '?' || (option == 'l' && sscanf(optarg, "%d,%d", &warps, &pause_ns) < 1);
-    }
-    const int rounds = optind < argc ? atoi(argv[optind]) : 200;
-    struct times times = {.frame_ms = rounds > 0 ? malloc((size_t)rounds * sizeof(double)) : NULL};
-
-    if (!times.frame_ms || is_wrong || multiprocessors < 0 || warps < 0 || warps > 64) {
-        fprintf(stderr, "usage: bench_gpu_frame [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] [rounds]\n");
-        free(times.frame_ms);
+    struct options options = {.network = NETWORK_NONE};
+    if (!parse(argc, argv, &options)) {
+        fprintf(stderr, "usage: bench_gpu_frame [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS] | -N " NETWORK_WAYS "] [rounds]\n");
         return 64;
     }
-    multiprocessors = confine(multiprocessors);
-    struct contention *load = contention_create(multiprocessors, warps, pause_ns);
+    struct times times = {.frame_ms = malloc((size_t)options.rounds * sizeof(double))};
+    if (!times.frame_ms)
+        return 1;
+    struct network *network = network_create(options.network);
+    const int multiprocessors = confine(options.multiprocessors);
+    struct contention *load = contention_create(multiprocessors, options.warps, options.pause_ns);
+    network_start(network);
     bool is_there = true;
     printf("%-18s %8s %6s %8s %8s %8s %8s %6s %8s %6s\n", "default, rectified", "frame", "cpu", "untimed", "motion", "p10",
            "p90", "cpu", "alone", "ratio");
@@ -155,8 +197,9 @@ int main(int argc, char **argv)
         plx_pipeline_params_default(&kind.params);
         kind.params.correction = PLX_CORRECTION_OFF; /* pictures that are rectified are not copied */
         kind.params.match.disparities = rows[i].disparities;
-        is_there = print_row(&kind, multiprocessors, load, rounds, &times);
+        is_there = print_row(&kind, multiprocessors, load, network, options.rounds, &times);
     }
+    network_destroy(network);
     free(times.frame_ms);
     return is_there ? 0 : 77;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of `parallax tune`: it comes back where it holds, and is refused with its place everywhere else. */
+/* `parallax tune`: it keeps the schedule of the fastest frames; its file comes back where it holds, and is refused with its
+ * place everywhere else. Its measurement needs a GPU (parity/test_tune). */
 #include <string.h>
 
 #include <parallax/error.h>
 
+#include "app/cli/offline/tune_frames.h"
 #include "app/tune.h"
 #include "app/version.h"
 #include "gpu/gpu.h"
@@ -122,9 +124,26 @@ static void a_place_that_cannot_be_written_is_named(void **state)
     assert_non_null(strstr(message.text, "/nonexistent/directory/tune.yaml"));
 }
 
+static void the_fastest_frame_wins(void **state)
+{
+    (void)state;
+    const struct plx_tune_time none = {.runs = false}, slow_stage = {true, 3.0, 1.5}, fast_stage = {true, 3.5, 0.5},
+                               slowest = {true, 4.0, 1.0};
+    const struct {
+        struct plx_tune_time time[PLX_GPU_SCHEDULES];
+        int fastest;
+    } table[] = {
+        {{slow_stage, fast_stage, slowest}, 0}, {{slowest, fast_stage, slow_stage}, 2}, {{none, slowest, none}, 1},
+        {{none, slowest, fast_stage}, 2},       {{slow_stage, slow_stage, none}, 0},    {{none, none, none}, -1},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        assert_int_equal(plx_tune_fastest(table[i].time), table[i].fastest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fastest_frame_wins),
         cmocka_unit_test_setup_teardown(every_schedule_is_read_back, begin, end),
         cmocka_unit_test_setup_teardown(a_file_for_something_else_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(another_kind_of_file_is_refused, begin, end),

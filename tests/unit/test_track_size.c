@@ -72,6 +72,7 @@ static void a_class_stays_near_its_limit(void **state)
         {0.5F, 0.9F, 0.5F, 0.72F, 0.5F, 0.66F, PLX_SIZE_MEDIUM, PLX_SIZE_LOW},
         {0.3F, 1.8F, 0.38F, 1.8F, 0.43F, 1.8F, PLX_SIZE_NARROW, PLX_SIZE_MEDIUM},
         {0.3F, 1.3F, 0.38F, 1.1F, 0.38F, 1, PLX_SIZE_NARROW, PLX_SIZE_MEDIUM}, /* both at once */
+        {5.9F, 0.7F, 6.5F, 0.85F, 7.5F, 0.85F, PLX_SIZE_LOW, PLX_SIZE_WIDE},
         {6.1F, 3, 5.5F, 3, 5, 3, PLX_SIZE_WIDE, PLX_SIZE_LARGE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -167,7 +168,7 @@ static void wide_and_large_count_width_or_depth(void **state)
         assert_int_equal(plx_track_size_is_wide(&size), cases[i].wide);
         assert_int_equal(plx_track_size_is_large(&size), cases[i].large);
     }
-    begin(1, 1, 1);
+    begin(1, 3, 2);
     const struct plx_obstacle twice = extent(2.09F, 9, 9), more = extent(2.11F, 1, 1);
     assert_false(plx_track_size_is_outgrown(&size, &twice));
     assert_true(plx_track_size_is_outgrown(&size, &more));

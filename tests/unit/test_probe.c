@@ -140,22 +140,23 @@ static void a_stopped_probe_is_killed_at_once(void **state)
     plx_probe_stop(&probe, KILL_NS); /* nobody is there */
 }
 
-static int closed_in_child;
-
 static void close_in_child(void *context)
 {
-    (*(int *)context)++; /* in the child's memory: its parent does not see it */
+    const int *report = context;
+    assert_int_equal(write(report[1], "c", 1), 1);
 }
 
 /* Where there is no GPU, the answer says so; in any case the process answers, and leaves its parent alone. */
 static void a_gpu_is_opened_in_a_process_of_its_own(void **state)
 {
     (void)state;
-    struct plx_parent parent = {.close_in_child = close_in_child, .context = &closed_in_child};
+    int closed[2], status;
+    struct plx_parent parent = {.close_in_child = close_in_child, .context = closed};
     struct plx_report answer;
-    int status;
+    char said[8];
     const int64_t end_ns = patience_end_ns();
 
+    assert_int_equal(pipe(closed), 0);
     assert_true(sd_event_new(&parent.event) >= 0);
     plx_probe_start_gpu(&probe, &parent, KILL_NS);
     assert_true(plx_probe_is_running(&probe) && probe.child.pid != getpid());
@@ -175,7 +176,10 @@ static void a_gpu_is_opened_in_a_process_of_its_own(void **state)
     assert_int_equal(answer.exit_code == 0, answer.kind == PLX_REPORT_PLAN);
     plx_probe_reaped(&probe, KILL_NS, status);
     assert_false(plx_probe_take_answer(&probe, &answer)); /* the first one counts */
-    assert_int_equal(closed_in_child, 0);
+    assert_false(plx_probe_is_running(&probe));
+    close(closed[1]);
+    assert_int_equal(read(closed[0], said, sizeof said), 1); /* in the child, once: what it inherited would outlive its owner */
+    close(closed[0]);
     sd_event_unref(parent.event);
 }
 

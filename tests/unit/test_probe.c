@@ -3,6 +3,7 @@
  * probe that takes too long is killed, and a GPU is opened by a process of its own. */
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -177,9 +178,55 @@ static void a_gpu_is_opened_in_a_process_of_its_own(void **state)
     plx_probe_reaped(&probe, KILL_NS, status);
     assert_false(plx_probe_take_answer(&probe, &answer)); /* the first one counts */
     assert_false(plx_probe_is_running(&probe));
+    assert_int_equal(probe.child.report_fd, -1);
     close(closed[1]);
     assert_int_equal(read(closed[0], said, sizeof said), 1); /* in the child, once: what it inherited would outlive its owner */
     close(closed[0]);
+    sd_event_unref(parent.event);
+}
+
+static void close_nothing(void *context)
+{
+    (void)context;
+}
+
+/* The end of the process may be noticed before its last words. */
+static void an_answer_is_read_at_the_end_of_its_process_at_the_latest(void **state)
+{
+    (void)state;
+    struct plx_parent parent = {.close_in_child = close_nothing};
+    struct plx_report answer;
+    int status;
+
+    assert_true(sd_event_new(&parent.event) >= 0);
+    plx_probe_start_gpu(&probe, &parent, KILL_NS);
+    assert_int_equal(waitpid(probe.child.pid, &status, 0), probe.child.pid);
+    probe.child.pid = 0;
+    plx_probe_reaped(&probe, KILL_NS, status);
+    assert_true(plx_probe_take_answer(&probe, &answer));
+    assert_null(strstr(answer.message.text, "without an answer"));
+    sd_event_unref(parent.event);
+}
+
+static void without_descriptors_another_probe_may_succeed(void **state)
+{
+    (void)state;
+    struct plx_parent parent = {.close_in_child = close_nothing};
+    struct plx_report answer;
+    struct rlimit old, low;
+
+    assert_true(sd_event_new(&parent.event) >= 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    low = (struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    plx_probe_start_gpu(&probe, &parent, KILL_NS);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_false(plx_probe_is_running(&probe));
+    assert_true(plx_probe_has_ended(&probe, KILL_NS));
+    assert_true(plx_probe_take_answer(&probe, &answer));
+    assert_int_equal(answer.kind, PLX_REPORT_FAILED);
+    assert_int_equal(answer.exit_code, PLX_EXIT_OS);
+    assert_true(answer.transient);
     sd_event_unref(parent.event);
 }
 
@@ -192,6 +239,8 @@ int main(void)
         cmocka_unit_test(a_probe_that_sigkill_does_not_end_is_given_up),
         cmocka_unit_test(a_stopped_probe_is_killed_at_once),
         cmocka_unit_test(a_gpu_is_opened_in_a_process_of_its_own),
+        cmocka_unit_test(an_answer_is_read_at_the_end_of_its_process_at_the_latest),
+        cmocka_unit_test(without_descriptors_another_probe_may_succeed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

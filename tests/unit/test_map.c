@@ -540,6 +540,22 @@ static void memory_lasts_to_the_millisecond(void **state)
     }
 }
 
+/* So is a free one. */
+static void what_was_free_is_unknown_after_its_time(void **state)
+{
+    (void)state;
+    see_ground(4);
+    for (int i = 0; i < 3; i++)
+        next(0);
+    see_nothing();
+    t.capture_ns += 5000 * PLX_NS_PER_MS - PERIOD_NS;
+    next(0);
+    expect(1.5, 0, PLX_CELL_FREE);
+    t.capture_ns += PLX_NS_PER_MS - PERIOD_NS;
+    next(0);
+    expect(1.5, 0, PLX_CELL_UNKNOWN);
+}
+
 /* The camera looks at the farthest corner of the map, which is the first cell in memory. */
 static void the_corner_of_the_map_is_a_cell_as_any(void **state)
 {
@@ -649,6 +665,7 @@ int main(void)
         CASE(blind_frames_add_nothing),
         CASE(an_extent_widens_at_once_and_narrows_slowly),
         CASE(memory_lasts_to_the_millisecond),
+        CASE(what_was_free_is_unknown_after_its_time),
         CASE(the_corner_of_the_map_is_a_cell_as_any),
         CASE(the_outline_belongs_to_the_robot),
         CASE(a_camera_may_look_anywhere),

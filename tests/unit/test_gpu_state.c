@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "app/log.h"
 #include "app/supervisor/gpu_state.h"
 #include "tests/cmocka.h"
 
@@ -11,6 +12,26 @@
 static struct plx_gpu_state gpu;
 
 static const struct plx_engine_end lost = {.failed = true, .gpu_lost = true}, other = {.failed = true};
+
+static char logged[512];
+static int lines;
+
+static void keep_line(void *context, int level, const char *line)
+{
+    (void)context;
+    (void)level;
+    snprintf(logged, sizeof logged, "%s", line);
+    lines++;
+}
+
+/* The log got one line since the last call, or none where WORDS is NULL. */
+static void expect_logged(const char *words)
+{
+    assert_int_equal(lines, words ? 1 : 0);
+    if (words && !strstr(logged, words))
+        fail_msg("\"%s\", expected \"%s\"", logged, words);
+    lines = 0;
+}
 
 static void expect_reason(const char *words)
 {
@@ -29,6 +50,7 @@ static void lose_gpu(void)
         plx_gpu_state_engine_ended(&gpu, 2 * S, &lost, "it fell off the bus");
     }
     assert_true(gpu.fallback.active);
+    expect_logged("the GPU was lost 3 times; the CPU replaces it, and the GPU is probed in 30 s");
 }
 
 static void frames_of_the_gpu_are_expected_where_it_is_asked_for_or_worked(void **state)
@@ -69,11 +91,14 @@ static void a_lost_gpu_is_the_reason_until_it_works_again(void **state)
     plx_gpu_state_engine_started(&gpu);
     plx_gpu_state_engine_ended(&gpu, 3 * S, &lost, "something else"); /* by then it is the CPU's engine */
     expect_reason("it fell off the bus");
+    expect_logged(NULL);
     plx_gpu_state_probed(&gpu, 40 * S, false, "the driver does not answer");
+    expect_logged("the GPU is still lost, and is probed again in 60 s: the driver does not answer");
     expect_reason("the GPU is lost, and the CPU replaces it: the driver does not answer");
     assert_true(gpu.fallback.active);
     assert_int_equal(gpu.fallback.retry_ns, 40 * S + 2 * PLX_GPU_FALLBACK_PAUSE_MIN_NS);
     plx_gpu_state_probed(&gpu, 100 * S, true, "");
+    expect_logged("the GPU works again");
     assert_false(gpu.fallback.active);
     plx_gpu_state_engine_started(&gpu);
     expect_reason("");
@@ -96,15 +121,19 @@ static void a_gpu_that_is_gone_is_replaced_by_the_first_frame(void **state)
     (void)state;
     gpu = (struct plx_gpu_state){.reason = {""}};
     plx_gpu_state_frame(&gpu, S, true, true);
+    expect_logged(NULL);
     plx_gpu_state_frame(&gpu, 2 * S, false, true);
+    expect_logged("the GPU that worked before is gone");
     assert_true(gpu.fallback.active);
     assert_int_equal(gpu.fallback.retry_ns, 2 * S + PLX_GPU_FALLBACK_PAUSE_MIN_NS);
     plx_gpu_state_frame(&gpu, 3 * S, false, true); /* the time until the probe does not begin anew */
+    expect_logged(NULL);
     assert_int_equal(gpu.fallback.retry_ns, 2 * S + PLX_GPU_FALLBACK_PAUSE_MIN_NS);
 }
 
 int main(void)
 {
+    plx_log_copy(keep_line, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_the_gpu_are_expected_where_it_is_asked_for_or_worked),
         cmocka_unit_test(a_note_counts_until_the_next_engine),

@@ -49,15 +49,13 @@ static pid_t start_stopped(void)
 static void the_longest_wait_since_the_last_call_counts(void **state)
 {
     (void)state;
-    const pid_t pid = start_stopped();
-    run_delay.count = 0;
-    assert_int_equal(plx_run_delay_ns(&run_delay, pid), 0); /* what was before the first call does not count */
-    if (run_delay.count == 0) {
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+    if (access("/proc/self/schedstat", R_OK) != 0) {
         print_message("    skipped: this Linux does not count it\n");
         skip();
     }
+    const pid_t pid = start_stopped();
+    run_delay.count = 0;
+    assert_int_equal(plx_run_delay_ns(&run_delay, pid), 0); /* what was before the first call does not count */
     assert_int_equal(run_delay.count, THREADS);
     plx_run_delay_ns(&run_delay, pid); /* by now all of them stand still */
     assert_int_equal(plx_run_delay_ns(&run_delay, pid), 0);

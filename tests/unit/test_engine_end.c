@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The engine's process under the supervisor's clock: it is asked to end, killed and given up in time; its last reports are
- * passed on; hints leave room for other commands; and what is late is said once. */
+ * passed on; hints leave room for other commands; what is late is said once; and the next engine begins anew. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -165,6 +165,26 @@ static void last_reports_are_passed_on(void **state)
     assert_int_equal(engine.child.report_fd, -1);
     assert_true(engine.kill_ns == 0 && engine.sigkill_ns == 0); /* the next one was neither asked nor killed */
     close(fd[1]);
+
+    begin();
+    assert_int_equal(plx_report_pair(fd), 0);
+    engine.child.report_fd = fd[0];
+    engine.hints = 5;
+    assert_int_equal(plx_report_send(fd[1], &note), 0);
+    plx_engine_process_reaped(&engine, &recovery, 0);
+    assert_int_equal(engine.hints, 5); /* only a frame says that they were taken */
+    close(fd[1]);
+}
+
+static void an_engine_that_was_given_up_is_no_victim_of_others(void **state)
+{
+    (void)state;
+    begin();
+    assert_true(plx_engine_process_reaped(&engine, &recovery, SIGKILL).lacks_resource);
+    begin();
+    plx_engine_process_fail(&engine, "the engine gives no frames");
+    const struct plx_engine_exit end = plx_engine_process_reaped(&engine, &recovery, SIGKILL);
+    assert_true(end.end.hung && !end.lacks_resource);
 }
 
 static void hints_leave_room_for_other_commands(void **state)
@@ -197,30 +217,120 @@ static void hints_leave_room_for_other_commands(void **state)
     close(fd[1]);
 }
 
-/* The heartbeat says when the activity began; the supervisor's clock, when that is too long ago. */
+static struct plx_service_clock clock_now;
+static int64_t warn_ns, fatal_ns; /* when the budgets of a stage are over that has begun now */
+
+/* The heartbeat says when an activity began; the supervisor's clock, when that is too long ago. */
+static void begin_stage(void)
+{
+    int64_t since_ns;
+    plx_heartbeat_mark(&heartbeats.thread[PLX_THREAD_WORK], PLX_STAGE_SGM);
+    plx_heartbeat_read(&heartbeats.thread[PLX_THREAD_WORK], &since_ns);
+    plx_service_clock_init(&clock_now, since_ns);
+    plx_recovery_init(&recovery, since_ns);
+    plx_recovery_started(&recovery, since_ns);
+    plx_recovery_frame(&recovery, since_ns, 0, PLX_NS_PER_MS, 0);
+    warn_ns = since_ns + plx_budget_warn_ns(PLX_STAGE_SGM, PLX_NS_PER_MS);
+    fatal_ns = since_ns + plx_budget_fatal_ns(PLX_STAGE_SGM, PLX_NS_PER_MS);
+}
+
+static bool watch(int64_t now_ns, struct plx_error_message *reason)
+{
+    return plx_engine_watch_progress(&engine, &recovery, &clock_now, now_ns, reason);
+}
+
 static void what_is_late_is_said_once(void **state)
 {
     (void)state;
     struct plx_error_message reason = {""};
-    struct plx_service_clock clock;
-    int64_t since_ns;
     begin();
-    plx_heartbeat_mark(&heartbeats.thread[PLX_THREAD_WORK], PLX_STAGE_SGM);
-    plx_heartbeat_read(&heartbeats.thread[PLX_THREAD_WORK], &since_ns);
-    plx_service_clock_init(&clock, since_ns);
-    plx_recovery_init(&recovery, since_ns);
-    plx_recovery_started(&recovery, since_ns);
-    plx_recovery_frame(&recovery, since_ns, 0, PLX_NS_PER_MS, 0);
-    const int64_t warn_ns = since_ns + plx_budget_warn_ns(PLX_STAGE_SGM, PLX_NS_PER_MS),
-                  fatal_ns = since_ns + plx_budget_fatal_ns(PLX_STAGE_SGM, PLX_NS_PER_MS);
-    assert_false(plx_engine_watch_progress(&engine, &recovery, &clock, warn_ns, &reason));
+    begin_stage();
+    assert_false(watch(warn_ns, &reason));
     assert_string_equal(reason.text, "");
-    assert_false(plx_engine_watch_progress(&engine, &recovery, &clock, warn_ns + 1, &reason));
+    assert_false(watch(warn_ns + 1, &reason));
     assert_string_equal(reason.text, "stage sgm takes longer than its budget");
     plx_say(&reason, "another");
-    assert_false(plx_engine_watch_progress(&engine, &recovery, &clock, fatal_ns, &reason));
+    assert_false(watch(fatal_ns, &reason));
     assert_string_equal(reason.text, "another");
-    assert_true(plx_engine_watch_progress(&engine, &recovery, &clock, fatal_ns + 1, &reason));
+    assert_true(watch(fatal_ns + 1, &reason));
+}
+
+/* An engine that other programs keep from running is no engine that hangs: a new one would wait as long. The process is
+ * stopped, so that its own wait does not change; the test changes the one that is remembered. */
+static void an_engine_that_waits_for_a_processor_is_kept(void **state)
+{
+    (void)state;
+    struct plx_error_message reason = {""};
+    int status;
+    if (access("/proc/self/schedstat", R_OK) != 0) {
+        print_message("    skipped: this Linux does not count the wait\n");
+        skip();
+    }
+    begin_with_process(false);
+    assert_int_equal(kill(engine.child.pid, SIGSTOP), 0);
+    assert_int_equal(waitpid(engine.child.pid, &status, WUNTRACED), engine.child.pid);
+    begin_stage();
+    assert_false(watch(warn_ns + 1, &reason)); /* from now on the wait is measured */
+    assert_false(watch(warn_ns + 2, &reason));
+    assert_int_equal(engine.run_delay.count, 1);
+    watch(warn_ns + 3, &reason); /* by now the process stands still */
+    const int64_t waited_ns = recovery.run_delay_ns;
+    engine.run_delay.thread[0].delay_ns -= PLX_NS_PER_S;
+    assert_false(watch(fatal_ns + PLX_NS_PER_S, &reason));
+    assert_true(recovery.held_up && recovery.run_delay_ns == waited_ns + PLX_NS_PER_S);
+    assert_string_equal(reason.text, "other programs keep the processors busy: stage sgm waits for one");
+    plx_say(&reason, "another");
+    assert_false(watch(fatal_ns + PLX_NS_PER_S, &reason));
+    assert_string_equal(reason.text, "another");                          /* said once */
+    assert_true(watch(fatal_ns + waited_ns + PLX_NS_PER_S + 1, &reason)); /* the rest of the time is its own */
+
+    begin_stage(); /* it goes on: the next wait begins anew */
+    watch(warn_ns, &reason);
+    assert_int_equal(engine.run_delay.count, 0);
+    assert_int_equal(kill(engine.child.pid, SIGKILL), 0);
+    expect_dead_of(SIGKILL);
+}
+
+static void close_nothing(void *context)
+{
+    (void)context;
+}
+
+/* Nothing of the engine before counts for the next one, which here fails at once. */
+static void the_next_engine_begins_anew(void **state)
+{
+    (void)state;
+    static struct plx_plan plan; /* large */
+    struct plx_parent parent = {.close_in_child = close_nothing};
+    const struct plx_engine_task task = {.plan = &plan};
+    int status;
+
+    begin();
+    plx_config_default(&plan.config);
+    plan.config.source.type = PLX_SOURCE_REPLAY;
+    snprintf(plan.config.source.path, sizeof plan.config.source.path, "/no/such/recording");
+    assert_true(sd_event_new(&parent.event) >= 0);
+    assert_int_equal(plx_engine_process_init(&engine, on_report, &engine), 0);
+    engine.last_report.kind = PLX_REPORT_END;
+    engine.has_failed = engine.is_replaced = true;
+    engine.kill_ns = engine.sigkill_ns = NOW_NS;
+    engine.hints = 32;
+    plx_heartbeat_mark(&engine.heartbeats->thread[PLX_THREAD_SENSORS], PLX_WATCHED_SENSORS);
+    assert_int_equal(plx_engine_process_start(&engine, &parent, &task), 0);
+    assert_true(plx_engine_process_is_running(&engine));
+    assert_false(engine.has_failed || engine.is_replaced || engine.last_report.kind);
+    assert_true(engine.kill_ns == 0 && engine.sigkill_ns == 0 && engine.hints == 0);
+    assert_int_equal(waitpid(engine.child.pid, &status, 0), engine.child.pid);
+    engine.child.pid = 0;
+    assert_true(WIFEXITED(status));
+    int64_t since_ns;
+    assert_int_equal(plx_heartbeat_read(&engine.heartbeats->thread[PLX_THREAD_WORK], &since_ns), PLX_WATCHED_START);
+    assert_int_equal(plx_heartbeat_read(&engine.heartbeats->thread[PLX_THREAD_SENSORS], &since_ns), PLX_HEARTBEAT_IDLE);
+    const struct plx_engine_exit end = plx_engine_process_reaped(&engine, &recovery, status);
+    assert_true(end.end.failed && !end.is_planned && !end.has_source_ended);
+    assert_non_null(strstr(end.sentence.text, "/no/such/recording"));
+    plx_engine_process_finish(&engine);
+    sd_event_unref(parent.event);
 }
 
 int main(void)
@@ -230,8 +340,11 @@ int main(void)
         cmocka_unit_test(an_engine_that_is_replaced_is_asked_and_the_next_one_starts_at_once),
         cmocka_unit_test(an_engine_that_sigkill_does_not_end_is_given_up),
         cmocka_unit_test(last_reports_are_passed_on),
+        cmocka_unit_test(an_engine_that_was_given_up_is_no_victim_of_others),
         cmocka_unit_test(hints_leave_room_for_other_commands),
         cmocka_unit_test(what_is_late_is_said_once),
+        cmocka_unit_test(an_engine_that_waits_for_a_processor_is_kept),
+        cmocka_unit_test(the_next_engine_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * the times are the test's own. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -164,6 +165,25 @@ static void a_socket_without_a_listener_is_lost_and_a_full_queue_is_not(void **s
     unlink(path);
 }
 
+/* That says nothing of the clients' way to the service: it is no reason to make the socket again. */
+static void without_a_descriptor_nothing_is_lost(void **state)
+{
+    (void)state;
+    struct rlimit old, low;
+    const int listener = listen_here(SOCK_SEQPACKET);
+    attempt = PLX_REACHABILITY_NONE;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    low = (struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    const enum plx_reachability_result result = check(START_NS);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(result, PLX_REACHABILITY_PENDING);
+    close(begin(listener, 2 * START_NS));
+    plx_reachability_close(&attempt);
+    close(listener);
+    unlink(path);
+}
+
 int main(void)
 {
     attempt = PLX_REACHABILITY_NONE;
@@ -172,6 +192,7 @@ int main(void)
         cmocka_unit_test(an_attempt_has_its_time_and_the_next_one_waits),
         cmocka_unit_test(an_answer_that_is_there_counts_however_late),
         cmocka_unit_test(a_socket_without_a_listener_is_lost_and_a_full_queue_is_not),
+        cmocka_unit_test(without_a_descriptor_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

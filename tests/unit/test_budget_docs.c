@@ -9,7 +9,7 @@
 #include "core/checks/health_table.h"
 #include "tests/cmocka.h"
 
-#define PERIOD_NS (3 * PLX_NS_PER_S) /* so long that every multiple of it is longer than the fixed time */
+#define PERIOD_NS (100 * PLX_NS_PER_S) /* so long that every multiple of it is longer than the fixed time */
 
 /* The rows of the page, in its order, and the steps that each one is for; -1 ends them. */
 static const struct {

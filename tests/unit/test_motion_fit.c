@@ -304,6 +304,9 @@ static void covariance_in_other_axes(void **unused)
     plx_pose_move_covariance(&b_from_a, covariance, got);
     for (int i = 0; i < 36; i++)
         assert_float_equal(got[i] * 1e12, want[i / 6] * want[i % 6] * 1e12, 1e-3);
+    plx_pose_move_axes(&b_from_a, small, got);
+    for (int i = 0; i < 6; i++)
+        assert_float_equal(got[i] * 1e6, want[i] * 1e6, 1e-3);
 }
 
 int main(void)

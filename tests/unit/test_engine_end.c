@@ -272,8 +272,8 @@ static void an_engine_that_waits_for_a_processor_is_kept(void **state)
     begin_stage();
     assert_false(watch(warn_ns + 1, &reason)); /* from now on the wait is measured */
     assert_false(watch(warn_ns + 2, &reason));
-    assert_int_equal(engine.run_delay.count, 1);
-    watch(warn_ns + 3, &reason); /* by now the process stands still */
+    assert_true(engine.run_delay.count >= 1); /* a sanitizer has a thread of its own */
+    watch(warn_ns + 3, &reason);              /* by now the process stands still */
     const int64_t waited_ns = recovery.run_delay_ns;
     engine.run_delay.thread[0].delay_ns -= PLX_NS_PER_S;
     assert_false(watch(fatal_ns + PLX_NS_PER_S, &reason));

@@ -56,11 +56,12 @@ static void the_longest_wait_since_the_last_call_counts(void **state)
     const pid_t pid = start_stopped();
     run_delay.count = 0;
     assert_int_equal(plx_run_delay_ns(&run_delay, pid), 0); /* what was before the first call does not count */
-    assert_int_equal(run_delay.count, THREADS);
+    const int threads = run_delay.count;
+    assert_true(threads >= THREADS);   /* a sanitizer has one of its own */
     plx_run_delay_ns(&run_delay, pid); /* by now all of them stand still */
     assert_int_equal(plx_run_delay_ns(&run_delay, pid), 0);
-    for (int longest = 0; longest < THREADS; longest++) {
-        for (int i = 0; i < THREADS; i++)
+    for (int longest = 0; longest < threads; longest++) {
+        for (int i = 0; i < threads; i++)
             run_delay.thread[i].delay_ns -= i == longest ? 9000 : 2000 + i;
         assert_int_equal(plx_run_delay_ns(&run_delay, pid), 9000);
         assert_int_equal(plx_run_delay_ns(&run_delay, pid), 0); /* counted once */
@@ -68,7 +69,7 @@ static void the_longest_wait_since_the_last_call_counts(void **state)
     run_delay.thread[1].tid = 0; /* a thread that is new */
     run_delay.thread[1].delay_ns = -1000000;
     assert_int_equal(plx_run_delay_ns(&run_delay, pid), 0);
-    assert_int_equal(run_delay.count, THREADS);
+    assert_int_equal(run_delay.count, threads);
 
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);

@@ -276,6 +276,14 @@ static void a_reason_is_one_line_cut_to_fit(void **state)
     assert_string_equal(text, "stage sgm??[31m is late");
     assert_int_equal(plx_map_reason(&map, text, 6), 0);
     assert_string_equal(text, "stage");
+    plx_shm_set_reason(shm, "six by");
+    for (size_t size = 1; size < 9; size++) { /* nothing is written beyond it */
+        memset(text, 'z', sizeof text);
+        assert_int_equal(plx_map_reason(&map, text, size), 0);
+        assert_int_equal(strlen(text), size <= 6 ? size - 1 : 6);
+        assert_memory_equal(text, "six by", strlen(text));
+        assert_true(text[size] == 'z');
+    }
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
     plx_shm_set_reason(shm, longest);

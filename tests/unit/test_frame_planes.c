@@ -58,6 +58,7 @@ static void each_number_of_a_plane_is_checked(void **state)
         expect(id, "no rows", bytes, false);
         begin(id, &bytes)->height = 1;
         expect(id, "one row", first_offset(element) + WIDTH * element, true);
+        expect(id, "one row, and a byte too many", first_offset(element) + WIDTH * element - 1, false);
         begin(id, &bytes)->offset -= element;
         expect(id, "in the header", bytes, first_offset(element) - element >= sizeof *frame);
         begin(id, &bytes)->offset += element;

@@ -187,7 +187,7 @@ static void only_whole_poses_are_rigid(void **unused)
     }
 }
 
-/* Half a motion twice is the motion, about its own axis; so for each axis, and also beyond a quarter turn. */
+/* A motion that is scaled turns about the same axis, in the same direction. */
 static void a_part_of_a_motion_turns_about_the_same_axis(void **unused)
 {
     (void)unused;

@@ -169,7 +169,7 @@ static void a_gpu_is_opened_in_a_process_of_its_own(void **state)
         assert_true(sd_event_run(parent.event, 100000) >= 0);
     }
     assert_true(answer.kind == PLX_REPORT_PLAN || answer.kind == PLX_REPORT_FAILED);
-    assert_int_equal(answer.kind == PLX_REPORT_FAILED, answer.message.text[0] != 0);
+    assert_true(answer.kind == PLX_REPORT_PLAN || answer.message.text[0] != '\0');
     assert_int_equal(waitpid(probe.child.pid, &status, 0), probe.child.pid);
     probe.child.pid = 0;
     assert_true(WIFEXITED(status));

@@ -3,6 +3,7 @@
  * somebody has removed them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -191,6 +192,31 @@ static void what_another_process_serves_is_left_alone(void **state)
     unlink(path);
 }
 
+/* The unit names the group of those who may connect; it stays theirs when the socket is made again. */
+static void the_socket_belongs_to_its_group(void **state)
+{
+    (void)state;
+    struct stat status;
+    const struct group *group;
+    if (geteuid() != 0)
+        skip(); /* only root gives files to any group */
+    setgrent();
+    while ((group = getgrent()) && group->gr_gid == getegid())
+        ;
+    if (!group)
+        skip();
+    const gid_t gid = group->gr_gid;
+    assert_int_equal(plx_listener_open(path, group->gr_name, &listener, &message), 0);
+    endgrent();
+    assert_true(lstat(path, &status) == 0 && status.st_gid == gid && (status.st_mode & 07777) == 0660);
+    assert_int_equal(plx_listener_repair(&listener, true, &message), 1);
+    assert_true(lstat(path, &status) == 0 && status.st_gid == gid && (status.st_mode & 07777) == 0660);
+    end();
+    assert_int_equal(open_at(path), 0); /* without one it is left as it is */
+    assert_true(lstat(path, &status) == 0 && status.st_gid == getegid());
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +225,7 @@ int main(void)
         cmocka_unit_test(a_stale_socket_is_replaced),
         cmocka_unit_test(a_lock_that_is_gone_is_taken_again),
         cmocka_unit_test(what_another_process_serves_is_left_alone),
+        cmocka_unit_test(the_socket_belongs_to_its_group),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -293,6 +293,29 @@ static void pictures_that_show_nothing_are_not_measured(void **state)
     }
 }
 
+/* Black pixels are those that rectification found outside of the raw image. The border of the mask is at the same row in both
+ * pictures, wherever the picture's own rows are. */
+static void patches_with_masked_pixels_are_not_measured(void **state)
+{
+    (void)state;
+    uint64_t random = scratch_seed();
+    struct plx_alignment_info info;
+
+    for (int masked = 0; masked < 2; masked++) {
+        for (int i = 0; i < HEIGHT * WIDTH; i++)
+            made[PLX_LEFT][i] = made[PLX_RIGHT][i] = (uint8_t)(40 + scratch_random(&random) % 160);
+        for (int i = 0; masked && i < HEIGHT * WIDTH; i++)
+            if (i % WIDTH % 24 == 0) /* every patch has such a column */
+                made[PLX_LEFT][i] = made[PLX_RIGHT][i] = 0;
+        bend_right(&made_pair, (struct bend){0, 0, 1});
+        assert_int_equal(look(&made_pair, &info), FRAMES);
+        if (masked)
+            assert_int_equal(info.patches, 0);
+        else
+            assert_true(info.patches >= PLX_ALIGNMENT_OFFSETS / 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +324,7 @@ int main(void)
         cmocka_unit_test(synthetic_scenes_are_measured_however_they_are_bent),
         cmocka_unit_test(pictures_that_repeat_themselves_raise_no_flag),
         cmocka_unit_test(pictures_that_show_nothing_are_not_measured),
+        cmocka_unit_test(patches_with_masked_pixels_are_not_measured),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

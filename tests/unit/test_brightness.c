@@ -168,6 +168,24 @@ static bool is_unsharp(void)
     return told;
 }
 
+static void a_sharp_pair_begins_the_count_anew(void **state)
+{
+    (void)state;
+    const struct plx_image left = {picture[0], WIDTH, HEIGHT, WIDTH, PLX_U8},
+                           right = {picture[1], WIDTH, HEIGHT, WIDTH, PLX_U8};
+    struct plx_sharpness_check check = {0};
+    stripe(0, 200, 0);
+    stripe(1, 200, 12);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 1; i < FRAMES; i++)
+            assert_false(plx_sharpness_check_update(&check, &left, &right));
+        assert_false(plx_sharpness_check_update(&check, &left, &left));
+    }
+    for (int i = 1; i <= 3 * FRAMES; i++)
+        assert_int_equal(plx_sharpness_check_update(&check, &left, &right), i >= FRAMES);
+    assert_false(plx_sharpness_check_update(&check, &left, &left));
+}
+
 static void one_eye_that_is_less_sharp_is_told_whatever_its_contrast(void **state)
 {
     (void)state;
@@ -196,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_mismatch_is_a_quarter_and_8_levels),
         cmocka_unit_test(a_mismatch_is_one_of_all_quartiles),
         cmocka_unit_test(a_good_frame_ends_a_fault),
+        cmocka_unit_test(a_sharp_pair_begins_the_count_anew),
         cmocka_unit_test(one_eye_that_is_less_sharp_is_told_whatever_its_contrast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <parallax/client.h>
@@ -255,6 +256,64 @@ static void descriptor_polls_and_stays(void **state)
     peer_end(&service);
 }
 
+static int lowest_free(void)
+{
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(fd);
+    return fd;
+}
+
+/* Without a descriptor left, plx_fd fails and leaves nothing behind; with one again, it succeeds. */
+static void a_descriptor_that_cannot_be_made_is_made_later(void **state)
+{
+    (void)state;
+    struct peer service = start_service();
+    struct plx_client *client;
+    struct rlimit old;
+    assert_int_equal(plx_connect(path, &client), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    const int free_fd = lowest_free();
+    for (int left = 0; left < 2; left++) { /* it needs two */
+        struct rlimit low = old;
+        low.rlim_cur = (rlim_t)(free_fd + left);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+        const int result = plx_fd(client);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+        assert_int_equal(result, PLX_ERR_NOMEM);
+        assert_int_equal(lowest_free(), free_fd);
+    }
+    const int fd = plx_fd(client);
+    assert_true(fd >= 0);
+    assert_true(readable(fd, patience_ms()));
+    plx_disconnect(client);
+    assert_true(lowest_free() < free_fd);
+    peer_end(&service);
+}
+
+/* A program without standard input, as a daemon may be. */
+static void descriptor_zero_is_one_as_any(void **state)
+{
+    (void)state;
+    struct peer service = start_service();
+    struct plx_client *client;
+    struct plx_view view;
+    const int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    assert_int_equal(plx_connect(path, &client), 0);
+    close(STDIN_FILENO);
+    assert_int_equal(plx_fd(client), 0);
+    assert_int_equal(plx_fd(client), 0);
+    assert_true(readable(0, patience_ms()));
+    assert_int_equal(plx_next(client, 0, &view), 0);
+    assert_int_equal(plx_release(client, &view), 0);
+    plx_disconnect(client);
+    assert_int_equal(lowest_free(), 0);
+    if (input >= 0) {
+        dup2(input, STDIN_FILENO);
+        close(input);
+    }
+    peer_end(&service);
+}
+
 static void on_signal(int number)
 {
     (void)number;
@@ -375,6 +434,8 @@ int main(void)
         cmocka_unit_test(views_are_taken_one_at_a_time),
         cmocka_unit_test(copies_are_whole),
         cmocka_unit_test(descriptor_polls_and_stays),
+        cmocka_unit_test(a_descriptor_that_cannot_be_made_is_made_later),
+        cmocka_unit_test(descriptor_zero_is_one_as_any),
         cmocka_unit_test(signal_ends_a_wait),
         cmocka_unit_test(an_old_frame_is_no_news),
         cmocka_unit_test(reattaching_goes_on_after_the_last_frame),

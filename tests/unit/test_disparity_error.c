@@ -126,6 +126,25 @@ static void exact_steps_give_both_numbers(void **unused)
     }
 }
 
+/* Small errors of exact steps are found exactly: the model is that of the points, to its last term. */
+static void small_errors_are_found_to_their_last_digit(void **unused)
+{
+    static const struct world clean = {2, 40, 0, 0, 0, 0};
+    static const struct plx_disparity_error errors[] = {{0.02, 0}, {0, 0.05}, {-0.02, 0.05}};
+    struct plx_disparity_estimate estimate;
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        begin(i + 1);
+        drive(&clean, &errors[i], PLX_STEPS);
+        assert_true(plx_disparity_error_estimate(&steps, PLX_STEPS_ALL, &estimate));
+        print_message("    off by %g and %g px\n", estimate.error.offset - errors[i].offset,
+                      estimate.error.curve - errors[i].curve);
+        assert_float_equal(estimate.error.offset, errors[i].offset, 6e-6);
+        assert_float_equal(estimate.error.curve, errors[i].curve, 6e-6);
+    }
+}
+
 /* The share of draws whose truth lies within 1.96 deviations, and how far off the offset was at most. */
 static void noise_and_wrong_matches_stay_within_the_deviations(void **unused)
 {
@@ -277,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_steps_give_both_numbers),
+        cmocka_unit_test(small_errors_are_found_to_their_last_digit),
         cmocka_unit_test(noise_and_wrong_matches_stay_within_the_deviations),
         cmocka_unit_test(a_moving_thing_on_half_of_the_picture_changes_little),
         cmocka_unit_test(parts_are_parts_of_the_time),

@@ -107,12 +107,18 @@ static const struct plx_calibration_info lens = {
     .fx = 500, .fy = 500, .cx = 159.5, .cy = 100, .cx_right = 159.5, .baseline_m = 0.125};
 static const struct plx_ground ground = {.b = 2 << 16, .c = -(200 << 16), .camera_height_um = 1000000, .valid = 1};
 
-/* Runs the stage on SCAN [COUNT] of DISPARITY. */
+/* Runs the stage on SCAN [COUNT] of DISPARITY, over the ground SEEN. */
+static void end_free_ground_on(const struct plx_ground *seen, const struct plx_image *disparity,
+                               const struct plx_columns_params *params, struct plx_scan *scan, int count)
+{
+    const struct plx_image image = {scan, count, 1, (size_t)count * sizeof *scan, PLX_U64};
+    assert_int_equal(stages[1]->ops->free_ground(stages[1], disparity, seen, params, &lens, &image), 0);
+}
+
 static void end_free_ground(const struct plx_image *disparity, const struct plx_columns_params *params, struct plx_scan *scan,
                             int count)
 {
-    const struct plx_image image = {scan, count, 1, (size_t)count * sizeof *scan, PLX_U64};
-    assert_int_equal(stages[1]->ops->free_ground(stages[1], disparity, &ground, params, &lens, &image), 0);
+    end_free_ground_on(&ground, disparity, params, scan, count);
 }
 
 static void a_gap_between_unknown_columns_is_closed(void **state)
@@ -195,6 +201,99 @@ static void free_ground_ends_at_a_low_box(void **state)
     }
 }
 
+/* Higher things only where higher things are looked for: the bend must have three quarters of that, and of the roughness,
+ * in three cells of 10 mm here. */
+static void a_rise_is_as_high_as_what_is_looked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        int min_height_mm, height_mm;
+        bool ends;
+    } cases[] = {{0, 80, false}, {0, 100, true}, {100, 150, false}, {100, 180, true}, {300, 300, false}, {300, 330, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plx_columns_params params = camera;
+        struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
+        struct plx_scan scan[80];
+        params.mask.min_height_um = 1000 * cases[i].min_height_mm;
+        draw_slope(2.5, 0, &disparity);
+        for (int y = 300 - cases[i].height_mm / 5; y < 300; y++)
+            for (int x = 0; x < 320; x++)
+                ((uint16_t *)plx_row(&disparity, y))[x] = 400;
+        for (int x = 0; x < 80; x++)
+            scan[x] = (struct plx_scan){0, 50, PLX_SCAN_KNOWN, 0};
+        end_free_ground(&disparity, &params, scan, 80);
+        for (int x = 0; x < 80; x++)
+            if (((scan[x].known & PLX_SCAN_RISE) != 0) != cases[i].ends)
+                fail_msg("a box of %d mm, things from %d mm on: %s", cases[i].height_mm, cases[i].min_height_mm,
+                         cases[i].ends ? "no rise" : "a rise");
+        test_image_free(&disparity);
+    }
+}
+
+/* Level ground, and from FROM m on it rises by SLOPE; the camera, 1 m above it, looks down by PITCH. Disparity is 1000 / depth.
+ */
+static struct plx_ground draw_ramp(double from, double slope, double pitch, const struct plx_image *disparity)
+{
+    const double c = cos(pitch), s = sin(pitch);
+    for (int y = 0; y < disparity->height; y++) {
+        const double t = (y + 0.5 - 100) / 500.0, ahead = c - t * s, down = s + t * c;
+        const double level = down > 0 ? 1 / down : 1e9, up = (1 + slope * from) / fmax(down + slope * ahead, 1e-9);
+        const double z = level * ahead > from ? up : level;
+        for (int x = 0; x < disparity->width; x++)
+            ((uint16_t *)plx_row(disparity, y))[x] = z < 60 ? (uint16_t)lround(1000 / z) : PLX_DISPARITY_INVALID;
+    }
+    struct plx_ground tilted = ground;
+    tilted.a = 0;
+    tilted.b = llround(65536 * 2 * c);
+    tilted.c = llround(65536 * (1000 * s - 200 * c));
+    return tilted;
+}
+
+/* A robot drives up a ramp of up to 11 degrees; a steeper one is no ground to drive on. */
+static void a_ramp_is_no_rise(void **state)
+{
+    (void)state;
+    static const double pitches[] = {0, 0.15, 0.35}, slopes[] = {0, 0.1, 0.18, 0.4, 1};
+    struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
+    for (size_t i = 0; i < 15; i++) {
+        const double pitch = pitches[i % 3], slope = slopes[i / 3];
+        const struct plx_ground tilted = draw_ramp(2.5, slope, pitch, &disparity);
+        struct plx_columns_params params = camera;
+        struct plx_scan scan[80];
+        params.mask.min_height_um = 0;
+        for (int x = 0; x < 80; x++)
+            scan[x] = (struct plx_scan){0, 50, PLX_SCAN_KNOWN, 0};
+        end_free_ground_on(&tilted, &disparity, &params, scan, 80);
+        const bool rises = scan[40].known & PLX_SCAN_RISE;
+        if (rises != (slope > 0.2))
+            fail_msg("pitch %g, slope %g: %s", pitch, slope, rises ? "a rise" : "no rise");
+        if (!rises)
+            continue;
+        const double edge = 1000 / (2.5 * cos(pitch) + sin(pitch)); /* the ramp begins there, and shows a little later */
+        assert_true(scan[40].free <= edge + 8 && scan[40].free >= edge * 0.8);
+    }
+    test_image_free(&disparity);
+}
+
+static void without_a_ground_nothing_rises(void **state)
+{
+    (void)state;
+    static const struct plx_ground none[] = {{.b = 1 << 17, .camera_height_um = 1000000, .valid = 0},
+                                             {.b = 0, .camera_height_um = 1000000, .valid = PLX_GROUND_FOUND},
+                                             {.b = -(1 << 17), .camera_height_um = 1000000, .valid = PLX_GROUND_FOUND}};
+    struct plx_image disparity = test_image_new(320, 360, PLX_U16, 0);
+    draw_ramp(2.5, 1, 0, &disparity);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        struct plx_scan scan[80];
+        for (int x = 0; x < 80; x++)
+            scan[x] = (struct plx_scan){0, 50, PLX_SCAN_KNOWN, 0};
+        end_free_ground_on(&none[i], &disparity, &camera, scan, 80);
+        for (int x = 0; x < 80; x++)
+            assert_true(scan[x].free == 50 && scan[x].known == PLX_SCAN_KNOWN);
+    }
+    test_image_free(&disparity);
+}
+
 static void refuses_what_does_not_fit(void **state)
 {
     (void)state;
@@ -217,8 +316,13 @@ static void refuses_what_does_not_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits_as_the_oracle),   cmocka_unit_test(a_gap_between_unknown_columns_is_closed),
-        cmocka_unit_test(a_slope_is_no_drop),        cmocka_unit_test(free_ground_ends_at_a_low_box),
+        cmocka_unit_test(same_bits_as_the_oracle),
+        cmocka_unit_test(a_gap_between_unknown_columns_is_closed),
+        cmocka_unit_test(a_slope_is_no_drop),
+        cmocka_unit_test(free_ground_ends_at_a_low_box),
+        cmocka_unit_test(a_rise_is_as_high_as_what_is_looked_for),
+        cmocka_unit_test(a_ramp_is_no_rise),
+        cmocka_unit_test(without_a_ground_nothing_rises),
         cmocka_unit_test(refuses_what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -108,6 +108,42 @@ static void the_height_is_the_median_of_many(void **state)
     assert_in_range(prior.height_min_um, 1120000, 1130000);
 }
 
+/* However the heights come one after another. */
+static void the_median_is_that_of_all_heights(void **state)
+{
+    (void)state;
+    struct plx_ground_history history = {.heights = 0};
+    for (int i = 0; i < 11; i++)
+        frame(&history, i * 33 * MS, found(1 + 0.1 * (i * 7 % 11)));
+    const struct plx_ground_prior prior = frame(&history, 11 * 33 * MS, nothing);
+    assert_in_range(prior.height_min_um, 1124990, 1125010); /* the sixth of 1.0 to 2.0 m is 1.5 m */
+    assert_in_range(prior.height_max_um, 1874990, 1875010);
+}
+
+/* With a mount its height counts, from the first frame on and whatever was seen; a plane that was found is held all the same.
+ */
+static void a_mount_says_where_the_ground_is(void **state)
+{
+    (void)state;
+    struct plx_ground_history history = {.heights = 0};
+    struct plx_ground_params mounted = params;
+    struct plx_ground_prior prior;
+    mounted.mount = found(1);
+    for (int i = 0; i < 20; i++) {
+        plx_ground_history_prior(&history, &mounted, i * 33 * MS, &prior);
+        assert_in_range(prior.height_min_um, 899990, 900010);
+        assert_in_range(prior.height_max_um, 1099990, 1100010);
+        assert_in_range(prior.slope_min, plx_ground_slope(&params, 1.1) - 1, plx_ground_slope(&params, 1.1) + 1);
+        assert_in_range(prior.slope_max, plx_ground_slope(&params, 0.9) - 1, plx_ground_slope(&params, 0.9) + 1);
+        assert_true(prior.held.valid);
+        assert_int_equal(prior.held.b, found(i == 0 ? 1 : 2).b);
+        const struct plx_ground seen = found(2);
+        plx_ground_history_add(&history, &seen);
+    }
+    plx_ground_history_prior(&history, &mounted, 20 * 33 * MS + 1000 * MS, &prior); /* too long ago */
+    assert_int_equal(prior.held.b, found(1).b);
+}
+
 static void all_is_forgotten_after_long_and_when_time_stands_still(void **state)
 {
     (void)state;
@@ -163,6 +199,8 @@ int main(void)
         cmocka_unit_test(a_plane_is_held_for_8_frames_and_half_a_second),
         cmocka_unit_test(a_held_plane_is_no_news),
         cmocka_unit_test(the_height_is_the_median_of_many),
+        cmocka_unit_test(the_median_is_that_of_all_heights),
+        cmocka_unit_test(a_mount_says_where_the_ground_is),
         cmocka_unit_test(all_is_forgotten_after_long_and_when_time_stands_still),
         cmocka_unit_test(a_tilted_plane_has_the_disparities_of_its_rays),
     };

@@ -495,6 +495,27 @@ static void an_extent_widens_at_once_and_narrows_slowly(void **state)
     }
 }
 
+/* The list of a column's stixels ends at the first without a disparity, not at the farthest thing there is. */
+static void a_far_stixel_does_not_hide_the_next_one(void **state)
+{
+    (void)state;
+    see_ground(4);
+    see_thing(70, 90, 2, 0.6);
+    for (int x = 70; x <= 90; x++) {
+        t.stixel[x][1] = t.stixel[x][0];
+        t.stixel[x][0].disparity = 1; /* 1/16 px */
+    }
+    next(0);
+    expect(2.0, 0, PLX_CELL_OCCUPIED);
+    for (int x = 70; x <= 90; x++) {
+        t.stixel[x][0].disparity = 0;
+        t.scan[x].free = disparity_at(4);
+    }
+    for (int i = 0; i < 3; i++)
+        next(0);
+    assert_int_equal(count(PLX_CELL_OCCUPIED), 0);
+}
+
 /* After exactly its time, a cell is still there. */
 static void memory_lasts_to_the_millisecond(void **state)
 {
@@ -517,6 +538,22 @@ static void memory_lasts_to_the_millisecond(void **state)
         next(0);
         assert_int_equal(count(PLX_CELL_OCCUPIED), 0);
     }
+}
+
+/* So is a free one. */
+static void what_was_free_is_unknown_after_its_time(void **state)
+{
+    (void)state;
+    see_ground(4);
+    for (int i = 0; i < 3; i++)
+        next(0);
+    see_nothing();
+    t.capture_ns += 5000 * PLX_NS_PER_MS - PERIOD_NS;
+    next(0);
+    expect(1.5, 0, PLX_CELL_FREE);
+    t.capture_ns += PLX_NS_PER_MS - PERIOD_NS;
+    next(0);
+    expect(1.5, 0, PLX_CELL_UNKNOWN);
 }
 
 /* The camera looks at the farthest corner of the map, which is the first cell in memory. */
@@ -618,6 +655,7 @@ int main(void)
         CASE(what_leaves_the_view_half_seen_free_is_lost),
         CASE(after_another_map_all_is_lost),
         CASE(a_doubtful_motion_moves_nothing),
+        CASE(a_far_stixel_does_not_hide_the_next_one),
         CASE(what_moves_is_forgotten_soon),
         CASE(a_drop_is_a_kind_of_its_own),
         CASE(something_low_needs_more_looks),
@@ -627,6 +665,7 @@ int main(void)
         CASE(blind_frames_add_nothing),
         CASE(an_extent_widens_at_once_and_narrows_slowly),
         CASE(memory_lasts_to_the_millisecond),
+        CASE(what_was_free_is_unknown_after_its_time),
         CASE(the_corner_of_the_map_is_a_cell_as_any),
         CASE(the_outline_belongs_to_the_robot),
         CASE(a_camera_may_look_anywhere),

@@ -164,6 +164,48 @@ static void poses_come_back(void **unused)
     assert_true(plx_pose_half_sine(&both) < 1e-7);
 }
 
+/* A hint of a client's odometry passes this check before it moves anything. */
+static void only_whole_poses_are_rigid(void **unused)
+{
+    (void)unused;
+    static const double not_numbers[] = {NAN, INFINITY, -INFINITY};
+    struct plx_pose pose = PLX_POSE_IDENTITY;
+
+    plx_pose_move(&pose, move);
+    assert_true(plx_pose_is_rigid(&pose));
+    for (size_t i = 0; i < 3 * sizeof not_numbers / sizeof *not_numbers; i++) {
+        struct plx_pose wrong = pose;
+        wrong.translation[i % 3] = not_numbers[i / 3];
+        assert_false(plx_pose_is_rigid(&wrong));
+    }
+    for (int i = 0; i < 9; i++) {
+        struct plx_pose wrong = pose;
+        wrong.rotation[i] += 0.1;
+        assert_false(plx_pose_is_rigid(&wrong));
+        wrong.rotation[i] = NAN;
+        assert_false(plx_pose_is_rigid(&wrong));
+    }
+}
+
+/* A motion that is scaled turns about the same axis, in the same direction. */
+static void a_part_of_a_motion_turns_about_the_same_axis(void **unused)
+{
+    (void)unused;
+    for (int axis = 0; axis < 3; axis++)
+        for (int turn = -1; turn <= 1; turn += 2) {
+            double quarter[6] = {0};
+            struct plx_pose half = PLX_POSE_IDENTITY, whole, scaled;
+            quarter[3 + axis] = turn * 2 * tan(0.25); /* half a radian: plx_pose_move takes twice the tangent of its half */
+            plx_pose_move(&half, quarter);
+            plx_pose_compose(&half, &half, &whole);
+            plx_pose_scale(&half, 2, &scaled); /* by twice the tangent, which is more than twice the angle */
+            assert_true(fabs(plx_pose_half_sine(&scaled) - sin(atan(2 * tan(0.25)))) < 1e-12);
+            plx_pose_invert(&whole, &whole);
+            plx_pose_compose(&whole, &scaled, &whole);
+            assert_true(plx_pose_half_sine(&whole) < 0.03);
+        }
+}
+
 /* --- errors that all points share -------------------------------------------------------------------------------------------
  */
 
@@ -262,6 +304,9 @@ static void covariance_in_other_axes(void **unused)
     plx_pose_move_covariance(&b_from_a, covariance, got);
     for (int i = 0; i < 36; i++)
         assert_float_equal(got[i] * 1e12, want[i / 6] * want[i % 6] * 1e12, 1e-3);
+    plx_pose_move_axes(&b_from_a, small, got);
+    for (int i = 0; i < 6; i++)
+        assert_float_equal(got[i] * 1e6, want[i] * 1e6, 1e-3);
 }
 
 int main(void)
@@ -272,6 +317,8 @@ int main(void)
         cmocka_unit_test(same_points_same_bits),
         cmocka_unit_test(what_is_left_open),
         cmocka_unit_test(poses_come_back),
+        cmocka_unit_test(only_whole_poses_are_rigid),
+        cmocka_unit_test(a_part_of_a_motion_turns_about_the_same_axis),
         cmocka_unit_test(covariance_in_other_axes),
         cmocka_unit_test(shared_errors_move_the_pose_as_told),
         cmocka_unit_test(wrong_points_share_no_errors),

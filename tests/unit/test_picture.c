@@ -388,6 +388,71 @@ static void freeze_reads_every_format_at_odd_sizes(void **state)
         }
 }
 
+/* Where the parts of a picture have 16 rows, any of them tells a live picture; where they have more, every part has 16 that do.
+ */
+static void every_row_that_is_read_tells_a_live_picture(void **state)
+{
+    (void)state;
+    enum { SIDE = 64, STEPS = 3 };
+    static uint8_t data[STEPS * 16 * PLX_HISTOGRAM_TILES][SIDE];
+    uint64_t random = scratch_seed();
+
+    memset(checks.bins, 0, sizeof checks.bins);
+    for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++)
+        checks.bins[0][1 + tile][100] = 1; /* all tiles are bright enough */
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i / SIDE][i % SIDE] = (uint8_t)scratch_random(&random);
+    for (int step = 1; step <= STEPS; step++) {
+        const int height = step * 16 * PLX_HISTOGRAM_TILES;
+        const struct plx_image bins = {checks.bins[0], 256, 1 + PLX_FROZEN_CHECK_TILES, 1024, PLX_U32};
+        const struct plx_raw raw = {.data = data,
+                                    .bytes = (size_t)height * SIDE,
+                                    .width = SIDE,
+                                    .height = height,
+                                    .pitch = SIDE,
+                                    .format = PLX_FORMAT_GREY,
+                                    .eye_width = SIDE};
+        int live = 0;
+        for (int y = 0; y < height; y++) {
+            struct plx_frozen_check frozen = {0};
+            assert_false(plx_frozen_check_update(&frozen, &raw, &bins));
+            data[y][y % SIDE] ^= 1;
+            live += !plx_frozen_check_update(&frozen, &raw, &bins);
+        }
+        assert_int_equal(live, 16 * PLX_HISTOGRAM_TILES);
+    }
+}
+
+/* For as long as it lasts: a minute at 30 pairs/s here. */
+static void a_part_stays_frozen(void **state)
+{
+    (void)state;
+    enum { SIDE = 64 };
+    static uint8_t data[SIDE][SIDE];
+    const struct plx_image bins = {checks.bins[0], 256, 1 + PLX_FROZEN_CHECK_TILES, 1024, PLX_U32};
+    const struct plx_raw raw = {.data = data,
+                                .bytes = sizeof data,
+                                .width = SIDE,
+                                .height = SIDE,
+                                .pitch = SIDE,
+                                .format = PLX_FORMAT_GREY,
+                                .eye_width = SIDE};
+    struct plx_frozen_check frozen = {0};
+
+    memset(checks.bins, 0, sizeof checks.bins);
+    memset(data, 100, sizeof data);
+    for (int tile = 0; tile < PLX_FROZEN_CHECK_TILES; tile++)
+        checks.bins[0][1 + tile][100] = 1; /* all tiles are bright enough */
+    for (int frame = 0; frame < 1800; frame++) {
+        for (int y = 0; y < SIDE; y++) /* all but the tiles of the first column change */
+            for (int x = SIDE / PLX_HISTOGRAM_TILES; x < SIDE; x++)
+                data[y][x] = (uint8_t)(frame + x * y % 7 + (frame >> 8) * (x % 3));
+        const bool is_frozen = plx_frozen_check_update(&frozen, &raw, &bins);
+        if (is_frozen != (frame >= PLX_FROZEN_CHECK_REPEATS))
+            fail_msg("frame %d: %s", frame, is_frozen ? "frozen already" : "no longer frozen");
+    }
+}
+
 static void images_too_small_for_a_patch_are_let_alone(void **state)
 {
     (void)state;
@@ -406,12 +471,19 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(good_noisy_pictures_raise_no_flag),          TEST(a_picture_that_comes_again_is_frozen_at_once),
-        TEST(pictures_that_come_in_turn_are_frozen),      TEST(parts_that_come_in_turn_are_frozen_after_some_frames),
-        TEST(a_scene_at_rest_with_noise_is_not_frozen),   TEST(a_part_that_comes_again_is_frozen_after_some_frames),
-        TEST(light_faults_are_flagged_when_they_last),    TEST(blackness_is_dark_and_not_frozen),
-        TEST(rows_that_are_off_by_two_are_flagged),       TEST(freeze_reads_every_format_at_odd_sizes),
+        TEST(good_noisy_pictures_raise_no_flag),
+        TEST(a_picture_that_comes_again_is_frozen_at_once),
+        TEST(pictures_that_come_in_turn_are_frozen),
+        TEST(parts_that_come_in_turn_are_frozen_after_some_frames),
+        TEST(a_scene_at_rest_with_noise_is_not_frozen),
+        TEST(a_part_that_comes_again_is_frozen_after_some_frames),
+        TEST(light_faults_are_flagged_when_they_last),
+        TEST(blackness_is_dark_and_not_frozen),
+        TEST(rows_that_are_off_by_two_are_flagged),
+        TEST(freeze_reads_every_format_at_odd_sizes),
+        TEST(every_row_that_is_read_tells_a_live_picture),
         TEST(images_too_small_for_a_patch_are_let_alone),
+        TEST(a_part_stays_frozen),
     };
     const char *faults = getenv("PLX_FAULTS"); /* ./dev test faults */
     if (faults && strcmp(faults, "full") == 0)

@@ -34,6 +34,27 @@ static void starts_at_once_and_runs_with_the_first_frame(void **state)
     assert_int_equal(recovery.health, PLX_HEALTH_DESYNC);
 }
 
+/* What is known of the last engine says nothing of the next one. */
+static void a_new_engine_is_not_late(void **state)
+{
+    (void)state;
+    struct plx_recovery recovery = running_at(10 * S);
+    plx_recovery_progress(&recovery, PLX_THREAD_WORK, PLX_HEARTBEAT_IDLE, 10 * S);
+    plx_recovery_progress(&recovery, PLX_THREAD_CAMERAS, PLX_WATCHED_DRIVER_CALL, 10 * S);
+    plx_recovery_delayed(&recovery, 3 * S);
+    assert_true(plx_recovery_tick(&recovery, 30 * S));
+    assert_true(recovery.late && recovery.suspect == PLX_THREAD_CAMERAS);
+    plx_recovery_died(&recovery, 30 * S, false);
+    plx_recovery_started(&recovery, 31 * S);
+    assert_false(recovery.late || recovery.held_up || recovery.fresh);
+    assert_int_equal(recovery.run_delay_ns, 0);
+    assert_int_equal(plx_recovery_activity(&recovery)->doing, PLX_WATCHED_START);
+    assert_true(plx_recovery_activity(&recovery)->since_ns == 31 * S);
+    assert_int_equal(recovery.activity[PLX_THREAD_CAMERAS].doing, PLX_HEARTBEAT_IDLE);
+    assert_false(plx_recovery_tick(&recovery, 32 * S));
+    assert_false(recovery.late);
+}
+
 static void back_off_grows_to_its_limit_and_shrinks_after_a_stable_run(void **state)
 {
     (void)state;
@@ -386,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_at_once_and_runs_with_the_first_frame),
+        cmocka_unit_test(a_new_engine_is_not_late),
         cmocka_unit_test(back_off_grows_to_its_limit_and_shrinks_after_a_stable_run),
         cmocka_unit_test(what_is_missing_is_waited_for_for_ever),
         cmocka_unit_test(planned_ends_cost_no_back_off),

@@ -144,6 +144,40 @@ static void a_request_reads_the_file_again(void **state)
     assert_false(plx_reload_has_plan(&reload));
 }
 
+/* Keys that a running engine takes are applied at once, unless the plan depends on a file besides: that may have changed too.
+ */
+static void a_calibration_is_read_again_whatever_key_has_changed(void **state)
+{
+    (void)state;
+    static char calibration[] = "calibration=/a.yaml", replay[] = "source.type=replay", path[] = "source.path=/a",
+                exposure[] = "exposure.damping=0.25";
+    char *const assignment[][4] = {{exposure}, {calibration, exposure}, {replay, path, exposure}};
+    static struct plx_config config; /* large */
+    struct plx_error_message message;
+    for (int i = 0; i < 3; i++) {
+        const struct plx_config_source before = {.assignment = assignment[i], .assignments = i},
+                                       now = {.assignment = assignment[i], .assignments = i + 1};
+        for (int differs = 0; differs < 2; differs++) {
+            struct plx_report report = opens(100);
+            if (plx_config_read(&before, &config, &message) < 0)
+                fail_msg("%s", message.text);
+            plx_reload_init(&reload, &config);
+            reload.plan.frame_bytes = 100;
+            const enum plx_reload_event event = plx_reload_begin(&reload, &now, true);
+            assert_int_equal(event, i == 0 ? PLX_RELOAD_APPLIED : PLX_RELOAD_NEEDS_PROBE);
+            if (event == PLX_RELOAD_NEEDS_PROBE) {
+                assert_true(reload.plan.config.exposure.damping != 0.25);
+                report.calibration.rectified_width = differs ? 64 : 0;
+                assert_int_equal(plx_reload_probed(&reload, &report), differs ? PLX_RELOAD_OPENS : PLX_RELOAD_APPLIED);
+                if (differs)
+                    continue; /* the next engine takes it */
+            }
+            assert_true(reload.plan.config.exposure.damping == 0.25);
+            assert_int_equal(reload.phase, PLX_RELOAD_NONE);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +187,7 @@ int main(void)
         cmocka_unit_test(an_engine_that_looks_for_its_camera_will_do_where_no_frames_came),
         cmocka_unit_test(a_reload_is_rolled_back_once),
         cmocka_unit_test(a_request_reads_the_file_again),
+        cmocka_unit_test(a_calibration_is_read_again_whatever_key_has_changed),
     };
     return cmocka_run_group_tests(tests, files_begin, files_end);
 }

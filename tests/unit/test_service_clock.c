@@ -35,7 +35,8 @@ static void a_late_turn_is_taken_off(void **state)
     plx_service_clock_turn(&clock, 13 * S + PLX_TURN_NS);
     assert_int_equal(plx_service_clock_turn(&clock, 20 * S), 7 * S - 2 * PLX_TURN_NS);
     assert_int_equal(plx_service_clock_at(&clock, 20 * S), 10 * S + 3 * PLX_TURN_NS);
-    assert_int_equal(plx_service_clock_at(&clock, 13 * S), 10 * S + PLX_TURN_NS); /* between both */
+    assert_int_equal(plx_service_clock_at(&clock, 13 * S), 10 * S + PLX_TURN_NS);     /* between both */
+    assert_int_equal(plx_service_clock_at(&clock, 15 * S), 10 * S + 3 * PLX_TURN_NS); /* while the second one lasted */
 }
 
 static void the_services_time_never_goes_back(void **state)

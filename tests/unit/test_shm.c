@@ -30,6 +30,32 @@ static void wrong_options_are_refused(void **state)
     plx_shm_destroy(NULL);
 }
 
+static void the_smallest_and_the_largest_ring_are_made(void **state)
+{
+    (void)state;
+    static const struct plx_shm_options right[] = {{.slots = 4, .frame_bytes = sizeof(struct plx_frame)},
+                                                   {.slots = 64, .frame_bytes = sizeof(struct plx_frame)},
+                                                   {.slots = 5, .frame_bytes = 32 * 4096},
+                                                   {.slots = 5, .frame_bytes = 32 * 4096 + 1}};
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        struct plx_shm *shm = NULL;
+        size_t bytes;
+        assert_int_equal(plx_shm_create(&right[i], &shm, NULL), 0);
+        struct plx_map map = map_of(shm); /* it passes the reader's checks */
+        assert_int_equal(map.slot_count, right[i].slots);
+        assert_int_equal(map.frame_bytes, right[i].frame_bytes);
+        assert_int_equal(map.frame_stride, (right[i].frame_bytes + 4095) / 4096 * 4096); /* whole pages, and no page more */
+        assert_non_null(plx_shm_frames(shm, &bytes));
+        assert_int_equal(bytes, map.slot_count * map.frame_stride);
+        assert_int_equal(map.bytes, map.frames_offset + bytes);
+        plx_map_close(&map);
+        plx_shm_destroy(shm);
+    }
+    struct plx_shm *shm = NULL;
+    const struct plx_shm_options small = {.slots = 4, .frame_bytes = sizeof(struct plx_frame) - 1};
+    assert_int_equal(plx_shm_create(&small, &shm, NULL), PLX_ERR_RANGE);
+}
+
 /* As whoever runs the test, root included: it is the seals that hold. */
 static void client_descriptor_gives_no_way_to_write(void **state)
 {
@@ -126,6 +152,7 @@ static void a_copy_is_of_one_frame_and_within_it(void **state)
     assert_true(plx_ring_copy(shm, 1, 0, &copy, sizeof copy));
     assert_int_equal(copy.sequence, 1);
     assert_true(plx_ring_copy(shm, 1, bytes - 8, &copy, 8));
+    assert_true(plx_ring_copy(shm, 1, bytes, &copy, 0));
     assert_false(plx_ring_copy(shm, 1, bytes - 8, &copy, 9));
     assert_false(plx_ring_copy(shm, 1, UINT64_MAX, &copy, 8));
     assert_false(plx_ring_copy(shm, 2, 0, &copy, sizeof copy));
@@ -155,6 +182,86 @@ static void abandoned_slot_is_skipped_and_taken_over(void **state)
     plx_shm_destroy(shm);
 }
 
+/* A robot must not go on by the verdict of an engine that gives no frames any more. */
+static void a_verdict_ends_with_the_frames(void **state)
+{
+    (void)state;
+    struct plx_shm *shm = make_shm(4);
+    struct plx_map map = map_of(shm);
+    struct plx_verdict_now now;
+    struct plx_frame frame = {.sequence = 3,
+                              .suspended_ns = 11,
+                              .verdict = {.verdict = PLX_VERDICT_GO,
+                                          .reasons = PLX_REASON_DROP,
+                                          .faults = PLX_HEALTH_LATE,
+                                          .zone = PLX_MAX_ZONES - 1,
+                                          .distance_m = 2,
+                                          .speed_mps = 1,
+                                          .valid_ns = 12},
+                              .zone[PLX_MAX_ZONES - 1].name = "last"};
+    frame.capture[PLX_LEFT].capture_ns = 10;
+    for (enum plx_state s = PLX_STATE_STARTING; s <= PLX_STATE_STOPPED; s++) {
+        plx_shm_set_verdict(shm, &frame);
+        plx_shm_set_state(shm, s, 0);
+        assert_true(plx_map_verdict(&map, &now));
+        if (s != PLX_STATE_RUNNING && s != PLX_STATE_DEGRADED) {
+            assert_int_equal(now.verdict, PLX_VERDICT_STOP);
+            assert_true(now.valid_ns == 0);
+            continue;
+        }
+        assert_true(now.sequence == 3 && now.capture_ns == 10 && now.suspended_ns == 11 && now.valid_ns == 12);
+        assert_true(now.verdict == PLX_VERDICT_GO && now.reasons == PLX_REASON_DROP && now.faults == PLX_HEALTH_LATE);
+        assert_true(now.zone == PLX_MAX_ZONES - 1 && now.distance_m == 2 && now.speed_mps == 1);
+        assert_string_equal(now.name, "last");
+    }
+    frame.verdict.zone = 0;
+    snprintf(frame.zone[0].name, sizeof frame.zone[0].name, "first");
+    plx_shm_set_verdict(shm, &frame);
+    assert_true(plx_map_verdict(&map, &now));
+    assert_string_equal(now.name, "first");
+    frame.verdict.zone = -1;
+    plx_shm_set_verdict(shm, &frame);
+    assert_true(plx_map_verdict(&map, &now));
+    assert_string_equal(now.name, "");
+    plx_map_close(&map);
+    plx_shm_destroy(shm);
+}
+
+/* The next engine's tracks get numbers that no robot has seen; only a change of the state wakes readers. */
+static void the_memory_outlives_the_engine(void **state)
+{
+    (void)state;
+    struct plx_shm *shm = make_shm(4);
+    struct plx_map map = map_of(shm);
+    static struct plx_frame frame = {.obstacle_count = 3,
+                                     .obstacle = {{.track = 4}, {.track = 9}, {.track = 2}, {.track = 50}}};
+    assert_int_equal(plx_shm_tracks(shm), 0);
+    plx_shm_note_tracks(shm, &frame);
+    assert_int_equal(plx_shm_tracks(shm), 9);
+    frame.obstacle_count = 1; /* the others have left */
+    plx_shm_note_tracks(shm, &frame);
+    assert_int_equal(plx_shm_tracks(shm), 9);
+
+    plx_shm_set_restarts(shm, 5);
+    plx_shm_set_gpu_schedule(shm, 6);
+    assert_true(map.header->restarts == 5 && map.header->gpu_schedule == 6);
+    plx_shm_set_state(shm, PLX_STATE_RUNNING, 0);
+    const uint32_t word = map.header->wake;
+    plx_shm_set_state(shm, PLX_STATE_RUNNING, PLX_HEALTH_LATE);
+    assert_int_equal(map.header->wake, word);
+    assert_true(map.header->status == ((uint64_t)PLX_HEALTH_LATE << 32 | PLX_STATE_RUNNING));
+    plx_shm_set_state(shm, PLX_STATE_DEGRADED, PLX_HEALTH_LATE);
+    assert_int_equal(map.header->wake, word + 1);
+    publish(shm);
+    assert_int_equal(map.header->wake, word + 2);
+    assert_int_equal(map.header->replaced, 0);
+    plx_shm_hand_over(shm);
+    assert_int_equal(map.header->replaced, 1);
+    assert_int_equal((uint32_t)map.header->status, PLX_STATE_STOPPED);
+    plx_map_close(&map);
+    plx_shm_destroy(shm);
+}
+
 static void a_reason_is_one_line_cut_to_fit(void **state)
 {
     (void)state;
@@ -169,6 +276,14 @@ static void a_reason_is_one_line_cut_to_fit(void **state)
     assert_string_equal(text, "stage sgm??[31m is late");
     assert_int_equal(plx_map_reason(&map, text, 6), 0);
     assert_string_equal(text, "stage");
+    plx_shm_set_reason(shm, "six by");
+    for (size_t size = 1; size < 9; size++) { /* nothing is written beyond it */
+        memset(text, 'z', sizeof text);
+        assert_int_equal(plx_map_reason(&map, text, size), 0);
+        assert_int_equal(strlen(text), size <= 6 ? size - 1 : 6);
+        assert_memory_equal(text, "six by", strlen(text));
+        assert_true(text[size] == 'z');
+    }
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
     plx_shm_set_reason(shm, longest);
@@ -194,12 +309,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(the_smallest_and_the_largest_ring_are_made),
         cmocka_unit_test(client_descriptor_gives_no_way_to_write),
         cmocka_unit_test(another_user_cannot_even_open_it),
         cmocka_unit_test(frames_come_in_order),
         cmocka_unit_test(frame_stays_whole_until_its_slot_is_begun_again),
         cmocka_unit_test(a_copy_is_of_one_frame_and_within_it),
         cmocka_unit_test(abandoned_slot_is_skipped_and_taken_over),
+        cmocka_unit_test(a_verdict_ends_with_the_frames),
+        cmocka_unit_test(the_memory_outlives_the_engine),
         cmocka_unit_test(a_reason_is_one_line_cut_to_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,9 @@
 
 #include "app/exit.h"
 #include "app/supervisor/supervisor.h"
+#include "client/map.h"
 #include "tests/cmocka.h"
+#include "tests/socket_folder.h"
 
 #define NOW_NS (1000 * PLX_NS_PER_S)
 #define BACKOFF_NS (PLX_NS_PER_S / 4)
@@ -106,6 +108,62 @@ static void a_service_that_waits_keeps_waiting(void **state)
     }
 }
 
+/* What a client reads in the shared memory. */
+static void expect_published(enum plx_state s, uint32_t health, const char *reason)
+{
+    struct plx_map map;
+    char text[PLX_REASON_BYTES];
+    assert_int_equal(plx_map_open(plx_shm_client_fd(supervisor.publisher.shm), &map), 0);
+    assert_true(map.header->status == ((uint64_t)health << 32 | s));
+    assert_int_equal(plx_map_reason(&map, text, sizeof text), 0);
+    assert_string_equal(text, reason);
+    plx_map_close(&map);
+}
+
+static void clients_read_state_and_reason(void **state)
+{
+    (void)state;
+    static struct plx_config config; /* large */
+    struct plx_error_message message;
+    sd_event *event;
+
+    begin(true, false);
+    plx_config_default(&config);
+    snprintf(config.publish.socket, sizeof config.publish.socket, "%s", path);
+    config.publish.group[0] = '\0';
+    assert_true(sd_event_new(&event) >= 0);
+    if (plx_publisher_open(&supervisor.publisher, event, &config, sizeof(struct plx_frame), &message) < 0)
+        fail_msg("%s", message.text);
+    plx_recovery_init(&supervisor.recovery, NOW_NS);
+    plx_supervisor_publish_state(&supervisor);
+    expect_published(PLX_STATE_STARTING, 0, "");
+    supervisor.recovery.state = PLX_STATE_DEGRADED;
+    supervisor.recovery.health = PLX_HEALTH_LATE;
+    plx_say(&supervisor.degraded_reason, "x"); /* however short */
+    plx_supervisor_publish_state(&supervisor);
+    expect_published(PLX_STATE_DEGRADED, PLX_HEALTH_LATE, "x");
+    assert_null(supervisor.blackbox.saving);
+
+    supervisor.recovery.state = PLX_STATE_FAILED;
+    plx_supervisor_publish_state(&supervisor);
+    expect_published(PLX_STATE_FAILED, PLX_HEALTH_LATE, "x");
+    assert_non_null(supervisor.blackbox.saving); /* once, when it fails */
+    supervisor.blackbox.saving = NULL;
+    supervisor.recovery.health |= PLX_HEALTH_DARK;
+    plx_supervisor_publish_state(&supervisor);
+    expect_published(PLX_STATE_FAILED, PLX_HEALTH_LATE | PLX_HEALTH_DARK, "x");
+    assert_null(supervisor.blackbox.saving);
+
+    supervisor.recovery.state = PLX_STATE_RUNNING;
+    plx_supervisor_publish_state(&supervisor);
+    plx_supervisor_fail(&supervisor, PLX_EXIT_BUSY, "another daemon has taken the socket");
+    expect_published(PLX_STATE_FAILED, PLX_HEALTH_LATE | PLX_HEALTH_DARK, "another daemon has taken the socket");
+    assert_non_null(supervisor.blackbox.saving);
+    assert_int_equal(supervisor.exit_code, PLX_EXIT_BUSY);
+    plx_publisher_close(&supervisor.publisher);
+    sd_event_unref(event);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +172,7 @@ int main(void)
         cmocka_unit_test(a_newer_failure_replaces_the_reason),
         cmocka_unit_test(the_first_end_counts),
         cmocka_unit_test(a_service_that_waits_keeps_waiting),
+        cmocka_unit_test(clients_read_state_and_reason),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -60,10 +60,14 @@ static void new_then_tracked_then_lost(void **state)
     for (int i = 0; i < params.max_missed + 1; i++) { /* seen often enough to be lost as long as may be */
         begin();
         see(1, 4);
+        list[0].confidence = 0.75F;
+        for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+            list[0].outline[part] = 240;
         update(0.1);
         assert_int_equal(count, 1);
         assert_int_equal(list[0].track, 1);
         assert_int_equal(list[0].age_frames, i + 1);
+        assert_true(list[0].confidence == 0.75F && list[0].outline[0] == 240);
         assert_int_equal(list[0].status, i + 1 < params.min_hits ? PLX_TRACK_NEW : PLX_TRACK_TRACKED);
     }
     for (int i = 0; i < params.max_missed; i++) {
@@ -74,6 +78,9 @@ static void new_then_tracked_then_lost(void **state)
         assert_int_equal(list[0].label, 0);
         assert_int_equal(list[0].status, PLX_TRACK_LOST);
         assert_float_equal(list[0].position_m[2], 4, 0.05);
+        assert_true(list[0].confidence == 0); /* nothing of it is seen */
+        for (int part = 0; part < PLX_OUTLINE_PARTS; part++)
+            assert_int_equal(list[0].outline[part], 0);
     }
     begin();
     update(0.1);
@@ -83,6 +90,26 @@ static void new_then_tracked_then_lost(void **state)
     see(1, 4);
     update(0.1);
     assert_int_equal(list[0].track, 2); /* back too late: somebody else */
+}
+
+/* Without a motion of the camera nothing is known of velocities over the ground; those that the camera sees are as sure as the
+ * measurements make them. */
+static void a_thing_at_rest_has_a_sure_velocity(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        begin();
+        see(1, 4);
+        for (int k = 0; k < 3; k++) /* as left by whoever had the memory before */
+            list[0].world_velocity_mps[k] = list[0].world_velocity_variance[k] = 7;
+        update(0.1);
+        for (int k = 0; k < 3; k++)
+            assert_true(list[0].world_velocity_mps[k] == 0 && list[0].world_velocity_variance[k] == 0);
+    }
+    for (int k = 0; k < 3; k++) {
+        assert_float_equal(list[0].velocity_mps[k], 0, 0.01);
+        assert_in_range((int)(1000 * list[0].velocity_variance[k]), 0, 500);
+    }
 }
 
 static void comes_back_in_time(void **state)
@@ -313,6 +340,36 @@ static void a_crowd_of_256(void **state)
 }
 
 /* COUNT frames of one that comes nearer: it begins at START metres and moves by STEP metres a frame of PERIOD seconds. */
+/* PLX_MAX_OBSTACLES things in a row Z metres ahead, seen for FRAMES frames; the last frame's numbers. */
+static void see_row(double z, int frames, uint32_t ret_track[PLX_MAX_OBSTACLES])
+{
+    for (int i = 0; i < frames; i++) {
+        begin();
+        for (int k = 0; k < PLX_MAX_OBSTACLES; k++)
+            see(3 * k - 1.5 * PLX_MAX_OBSTACLES, z);
+        update(0.02);
+    }
+    for (int k = 0; k < PLX_MAX_OBSTACLES; k++)
+        ret_track[k] = list[k].track;
+}
+
+/* More things than there is room for tracks: those that are lost for the longest make room, and no other. */
+static void those_lost_for_the_longest_make_room(void **state)
+{
+    (void)state;
+    static uint32_t first[PLX_MAX_OBSTACLES], second[PLX_MAX_OBSTACLES], third[PLX_MAX_OBSTACLES], again[PLX_MAX_OBSTACLES];
+    see_row(5, 8, first);
+    see_row(10, 3, second);
+    see_row(15, 1, third);
+    see_row(15, 1, again);
+    assert_memory_equal(again, third, sizeof third); /* each has its own place */
+    see_row(10, 1, again);
+    int kept = 0;
+    for (int k = 0; k < PLX_MAX_OBSTACLES; k++)
+        kept += again[k] == second[k];
+    assert_int_equal(kept, PLX_MAX_OBSTACLES);
+}
+
 static void see_it_come(int frames, double start, double step, double period)
 {
     for (int i = 0; i < frames; i++) {
@@ -418,6 +475,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(new_then_tracked_then_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comes_back_in_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_thing_at_rest_has_a_sure_velocity, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(those_lost_for_the_longest_make_room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(flicker_is_not_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_lost_for_longer_than_it_was_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_track_is_lost_from_min_hits_on, set_up, tear_down),

@@ -34,10 +34,14 @@ static void an_outline_tells_where_a_thing_is_nearest(void **state)
     assert_true(isinf(plx_obstacle_nearest(&view, 0, 110, 0)));
     assert_true(isinf(plx_obstacle_nearest(&view, 2, 0, 640)));
     assert_true(isinf(plx_obstacle_nearest(NULL, 0, 0, 640)));
+    const struct plx_view empty = {.obstacle_count = 2}; /* after plx_release */
+    assert_true(isinf(plx_obstacle_nearest(&empty, 0, 0, 640)));
 
     *narrow = (struct plx_obstacle){.x = -3, .width = 4, .outline = {[15] = 960}}; /* parts share columns */
     assert_true(plx_obstacle_nearest(&view, 1, 0, 1) == 1);
     assert_true(isinf(plx_obstacle_nearest(&view, 1, -3, 3)));
+    *narrow = (struct plx_obstacle){.x = 0, .width = 1, .outline = {[0] = 1}}; /* as far as a disparity can say */
+    assert_true(plx_obstacle_nearest(&view, 1, 0, 1) == 960);
     *narrow = (struct plx_obstacle){.x = INT32_MAX, .width = INT32_MAX, .outline = {1}}; /* as from damaged memory */
     assert_true(isinf(plx_obstacle_nearest(&view, 1, INT32_MIN, INT32_MAX)));
 }
@@ -64,7 +68,8 @@ static void a_drop_tells_where_its_edge_is_nearest(void **state)
     assert_true(isinf(plx_drop_nearest(&view, 0, 40))); /* beside it */
     assert_true(isinf(plx_drop_nearest(&view, 52, 100)));
     assert_true(isinf(plx_drop_nearest(&view, 44, 0)));
-    scan[11].free = PLX_SCAN_NOTHING_FREE; /* as from damaged memory */
+    assert_true(isinf(plx_drop_nearest(&view, 46, 0))); /* nothing of a column is no part of it */
+    scan[11].free = PLX_SCAN_NOTHING_FREE;              /* as from damaged memory */
     assert_true(plx_drop_nearest(&view, 0, 80) == 3);
 }
 
@@ -95,6 +100,31 @@ static void points_are_triangulated(void **state)
     assert_int_equal(plx_point(&view, 1, 0, point), PLX_ERR_NOT_FOUND); /* beyond it */
     view.min_disparity = 0;
     assert_int_equal(plx_point(&view, 0, 0, point), PLX_ERR_NOT_FOUND); /* at it */
+}
+
+/* A point of damaged memory is finite in all of its coordinates, or none. */
+static void points_are_finite(void **state)
+{
+    (void)state;
+    static const struct plx_calibration_info damaged[] = {
+        {.fx = 500, .fy = 400, .cx = -1e300, .cy = 0, .cx_right = -1e300, .baseline_m = 0.12},
+        {.fx = 500, .fy = 400, .cx = 0, .cy = -1e300, .cx_right = 0, .baseline_m = 0.12},
+        {.fx = 500, .fy = 0, .cx = 0, .cy = 1, .cx_right = 0, .baseline_m = 0.12},
+        {.fx = 500, .fy = 400, .cx = 0, .cy = 0, .cx_right = 0, .baseline_m = 1e300},
+        {.fx = 500, .fy = 400, .cx = 0, .cy = 0, .cx_right = 0, .baseline_m = NAN},
+        {.fx = 500, .fy = 400, .cx = 0, .cy = 0, .cx_right = 0, .baseline_m = -0.12},
+    };
+    uint16_t disparity = 160;
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        struct plx_frame frame = {.calibration = damaged[i]};
+        struct plx_view view = {.frame = &frame};
+        float point[3] = {7, 7, 7};
+        view.plane[PLX_PLANE_DISPARITY] = &disparity;
+        view.layout[PLX_PLANE_DISPARITY] = (struct plx_plane){.pitch = 2, .width = 1, .height = 1, .element = 2};
+        if (plx_point(&view, 0, 0, point) != PLX_ERR_NOT_FOUND)
+            fail_msg("calibration %zu: %g, %g, %g", i, (double)point[0], (double)point[1], (double)point[2]);
+        assert_true(point[0] == 7 && point[1] == 7 && point[2] == 7);
+    }
 }
 
 #define ROWS 7
@@ -146,15 +176,41 @@ static void clouds_need_room_and_disparity(void **state)
     struct plx_view view = {.frame = &frame};
     assert_int_equal(plx_depth(&view, points, 4), PLX_ERR_NOT_FOUND);
     assert_int_equal(plx_points(NULL, points, 12), PLX_ERR_NOT_FOUND);
+    view.layout[PLX_PLANE_DISPARITY].width = 1; /* a plane that is not there */
+    assert_int_equal(plx_points(&view, points, 12), PLX_ERR_NOT_FOUND);
     view.plane[PLX_PLANE_DISPARITY] = disparity;
     view.layout[PLX_PLANE_DISPARITY] = (struct plx_plane){.pitch = 2, .width = 1, .height = 1, .element = 2};
     assert_int_equal(plx_depth(&view, points, 3), PLX_ERR_ARG);
     assert_int_equal(plx_depth(&view, points, 6), PLX_ERR_ARG);
     assert_int_equal(plx_depth(&view, NULL, 4), PLX_ERR_ARG);
     assert_int_equal(plx_points(&view, points, 8), PLX_ERR_ARG);
+    assert_int_equal(plx_points(&view, points, 14), PLX_ERR_ARG);
+    assert_int_equal(plx_points(&view, NULL, 12), PLX_ERR_ARG);
     assert_true(points[0] == 0);
-    assert_int_equal(plx_points(&view, points, 12), 0); /* a range that no service has is cut to the largest */
-    assert_true(points[2] == 60);
+    static const uint32_t ranges[] = {0xFFFFFFFF, 257, 4000, 256}; /* one that no service has is cut to the largest */
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        frame.disparities = ranges[i];
+        disparity[0] = 16;
+        assert_int_equal(plx_points(&view, points, 12), 0);
+        assert_true(points[2] == 60);
+        disparity[0] = 256 * PLX_DISPARITY_ONE - 1;
+        assert_int_equal(plx_depth(&view, points, 4), 0);
+        assert_true(fabsf(points[0] - 60.0F * 16 / 4095) < 1e-6F);
+        disparity[0]++;
+        assert_int_equal(plx_depth(&view, points, 4), 0);
+        assert_true(isnan(points[0]));
+    }
+    frame.disparities = 1;
+    disparity[0] = 15;
+    assert_int_equal(plx_depth(&view, points, 4), 0);
+    assert_true(points[0] == 64);
+    disparity[0] = 16; /* beyond the range */
+    assert_int_equal(plx_depth(&view, points, 4), 0);
+    assert_true(isnan(points[0]));
+    frame.calibration.baseline_m = 0; /* no depth is not a depth of 0 */
+    disparity[0] = 15;
+    assert_int_equal(plx_depth(&view, points, 4), 0);
+    assert_true(isnan(points[0]));
 }
 
 static void capture_time_in_real_time(void **state)
@@ -276,6 +332,7 @@ int main(void)
         cmocka_unit_test(an_outline_tells_where_a_thing_is_nearest),
         cmocka_unit_test(a_drop_tells_where_its_edge_is_nearest),
         cmocka_unit_test(points_are_triangulated),
+        cmocka_unit_test(points_are_finite),
         cmocka_unit_test(clouds_are_made_of_points),
         cmocka_unit_test(clouds_need_room_and_disparity),
         cmocka_unit_test(capture_time_in_real_time),

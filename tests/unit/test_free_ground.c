@@ -264,10 +264,10 @@ static void a_ramp_is_no_rise(void **state)
         for (int x = 0; x < 80; x++)
             scan[x] = (struct plx_scan){0, 50, PLX_SCAN_KNOWN, 0};
         end_free_ground_on(&tilted, &disparity, &params, scan, 80);
-        const bool rises = scan[40].known & PLX_SCAN_RISE;
-        if (rises != (slope > 0.2))
-            fail_msg("pitch %g, slope %g: %s", pitch, slope, rises ? "a rise" : "no rise");
-        if (!rises)
+        const bool has_risen = scan[40].known & PLX_SCAN_RISE;
+        if (has_risen != (slope > 0.2))
+            fail_msg("pitch %g, slope %g: %s", pitch, slope, has_risen ? "a rise" : "no rise");
+        if (!has_risen)
             continue;
         const double edge = 1000 / (2.5 * cos(pitch) + sin(pitch)); /* the ramp begins there, and shows a little later */
         assert_true(scan[40].free <= edge + 8 && scan[40].free >= edge * 0.8);

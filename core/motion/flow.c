@@ -33,7 +33,8 @@ void plx_pyramid_lay_out(void *memory, int width, int height, struct plx_pyramid
     *ret_pyramid = pyramid;
 }
 
-void plx_halve_rows(const struct plx_image *src, const struct plx_image *dst, int first, int last)
+/* Rows FIRST to LAST - 1 of DST, which has half the size of SRC; the last column or row of an odd size is left out. */
+static void halve_rows(const struct plx_image *src, const struct plx_image *dst, int first, int last)
 {
     for (int y = first; y < last; y++) {
         const uint8_t *upper = plx_row(src, 2 * y), *lower = plx_row(src, 2 * y + 1);
@@ -51,14 +52,8 @@ void plx_pyramid_build_strip(const struct plx_pyramid *pyramid, const struct plx
         for (int row = first; n == 0 && row < last; row++)
             memcpy(plx_row(level, row), plx_row(picture, row), (size_t)level->width);
         if (n > 0)
-            plx_halve_rows(&pyramid->level[n - 1], level, first, last);
+            halve_rows(&pyramid->level[n - 1], level, first, last);
     }
-}
-
-void plx_pyramid_build(const struct plx_pyramid *pyramid, const struct plx_image *picture)
-{
-    for (int y = 0; y < picture->height; y += PLX_PYRAMID_STRIP)
-        plx_pyramid_build_strip(pyramid, picture, y);
 }
 
 /* --- the flow of a point ------------------------------------------------------------------------------------------ */

@@ -35,15 +35,10 @@ static inline int plx_pyramid_rows(int width, int height)
 /* The levels, without content, in MEMORY of plx_pyramid_bytes. */
 void plx_pyramid_lay_out(void *memory, int width, int height, struct plx_pyramid *ret_pyramid);
 
-/* Fills the levels from PICTURE, U8 and of the pyramid's size. */
-void plx_pyramid_build(const struct plx_pyramid *pyramid, const struct plx_image *picture);
-
-/* The part of it that follows from the strip of the picture that begins at row Y, a multiple of PLX_PYRAMID_STRIP. */
+/* Fills what follows at all levels from the strip of PICTURE that begins at row Y, a multiple of PLX_PYRAMID_STRIP. PICTURE is
+ * U8 and of the pyramid's size. */
 #define PLX_PYRAMID_STRIP (1 << (PLX_PYRAMID_LEVELS - 1))
 void plx_pyramid_build_strip(const struct plx_pyramid *pyramid, const struct plx_image *picture, int y);
-
-/* Rows FIRST to LAST - 1 of DST, which has half the size of SRC; the last column or row of an odd size is left out. */
-void plx_halve_rows(const struct plx_image *src, const struct plx_image *dst, int first, int last);
 
 /* --- the flow of a point ------------------------------------------------------------------------------------------ */
 

@@ -45,6 +45,12 @@ static struct plx_pyramid new_pyramid(int width, int height)
     return pyramid;
 }
 
+static void build(const struct plx_pyramid *pyramid, const struct plx_image *picture)
+{
+    for (int y = 0; y < picture->height; y += PLX_PYRAMID_STRIP)
+        plx_pyramid_build_strip(pyramid, picture, y);
+}
+
 static void check_level(const struct plx_image *fine, const struct plx_image *coarse)
 {
     assert_int_equal(coarse->width, fine->width / 2);
@@ -68,7 +74,7 @@ static void pyramid_is_means(void **unused)
         struct plx_pyramid pyramid;
         draw_noise(&picture, &state);
         pyramid = new_pyramid(width, height);
-        plx_pyramid_build(&pyramid, &picture);
+        build(&pyramid, &picture);
         assert_true(test_image_equal(&pyramid.level[0], &picture));
         assert_true(pyramid.levels == PLX_PYRAMID_LEVELS || width >> pyramid.levels == 0 || height >> pyramid.levels == 0);
         for (int n = 1; n < pyramid.levels; n++)
@@ -157,9 +163,9 @@ static double track_shift(double dx, double dy, double brightness, int levels)
     key = new_pyramid(width, height);
     now = new_pyramid(width, height);
     draw(&picture, 0, 0, -brightness / 2); /* half of it each, so that neither picture saturates */
-    plx_pyramid_build(&key, &picture);
+    build(&key, &picture);
     draw(&picture, dx, dy, brightness / 2);
-    plx_pyramid_build(&now, &picture);
+    build(&now, &picture);
     for (int row = 0; row < 15; row++)
         for (int column = 0; column < 25; column++) {
             const double x = 60.5 + 8 * column, y = 60.5 + 8 * row, from[2] = {x, y};
@@ -198,10 +204,10 @@ static bool finds_beside(int first_column, int columns, uint8_t grey)
     key = new_pyramid(160, 120);
     now = new_pyramid(160, 120);
     draw(&picture, 0, 0, 0);
-    plx_pyramid_build(&key, &picture);
+    build(&key, &picture);
     for (int y = 0; y < picture.height; y++)
         memset((uint8_t *)plx_row(&picture, y) + first_column, grey, (size_t)columns);
-    plx_pyramid_build(&now, &picture);
+    build(&now, &picture);
     const bool found = plx_flow_track(&key, &now, 1, from, to);
     free(key.level[0].data);
     free(now.level[0].data);
@@ -230,9 +236,9 @@ static void what_cannot_be_found(void **unused)
         key = new_pyramid(width, height);
         now = new_pyramid(width, height);
         draw_noise(&picture, &state);
-        plx_pyramid_build(&key, &picture);
+        build(&key, &picture);
         draw_noise(&picture, &state);
-        plx_pyramid_build(&now, &picture);
+        build(&now, &picture);
         const double place[][2] = {{0.5 * width, 0.5 * height}, {-5, 3}, {width + 1e6, 0}, {1e300, -1e300}, {NAN, 1}};
         for (size_t k = 0; k < sizeof place / sizeof place[0]; k++) {
             double to[2] = {3, 4};

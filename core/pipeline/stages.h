@@ -34,7 +34,7 @@ struct plx_segments_params;
 struct plx_region;
 struct plx_region_input;
 
-/* The stages that a backend computes. The others run on the CPU with every backend: the pipeline computes them. */
+/* The stages that a backend computes alone. Of the others the pipeline computes at least the end, on the CPU. */
 static inline bool plx_stage_is_of_backend(int stage)
 {
     return stage < PLX_STAGE_MOTION;

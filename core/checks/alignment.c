@@ -259,8 +259,8 @@ static struct plx_alignment_info describe(const struct plx_alignment *alignment)
         return (struct plx_alignment_info){.patches = 0};
     return (struct plx_alignment_info){
         .patches = (uint32_t)fit->inliers,
-        .rows = (float)fit->rows,
-        .worst_rows = (float)(fabs(fit->rows) + along + down), /* in one of the corners */
+        .epipolar_error_px = (float)fit->rows,
+        .max_epipolar_error_px = (float)(fabs(fit->rows) + along + down), /* in one of the corners */
         .pitch_rad = (float)atan(fit->rows / alignment->focal_length),
         .roll_rad = (float)-atan(fit->per_x),
         .scale = (float)(1 + fit->per_y),
@@ -275,7 +275,7 @@ static void add_offset(struct plx_alignment *alignment, struct plx_row_offset of
     alignment->fit = plx_row_fit(alignment->offset, alignment->offsets, alignment->width / 2.0, alignment->height / 2.0);
     if (2 * alignment->fit.inliers < PLX_ALIGNMENT_OFFSETS)
         alignment->fit = (struct plx_row_fit){.inliers = 0};
-    const bool is_off = describe(alignment).worst_rows >= PLX_ALIGNMENT_ROWS;
+    const bool is_off = describe(alignment).max_epipolar_error_px >= PLX_ALIGNMENT_ROWS;
     alignment->off = !is_off ? 0 : smallest(alignment->off + 1, PLX_ALIGNMENT_SURE);
     alignment->is_known =
         alignment->is_known || (alignment->fit.inliers > 0 && !is_off) || alignment->off >= PLX_ALIGNMENT_SURE;

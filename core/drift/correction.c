@@ -118,7 +118,7 @@ static bool is_better(const struct plx_row_drift *drift)
             return false;
         for (int quarter = 0; quarter < 4; quarter++) {
             const double with = plx_row_drift_median(drift, judged, quarter, &number, &count);
-            const double noise = NOISE_OF_MEDIAN * (double)drift->info.rows_left / sqrt(fmax(count, 1));
+            const double noise = NOISE_OF_MEDIAN * (double)drift->info.residual_px / sqrt(fmax(count, 1));
             if (count >= MIN_OF_QUARTER && with > plx_row_drift_median(drift, judged, quarter, &none, &count) + noise)
                 return false;
         }
@@ -138,8 +138,8 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
     if (info->matches < MIN_MATCHES || !plx_row_drift_fit(drift, PLX_ROWS_ALL, &number, &deviation))
         return PLX_CORRECTION_UNKNOWN;
     const bool significant = significance(&number, &deviation) >= SIGNIFICANT;
-    const bool better = (double)info->rows - (double)info->rows_left >= BETTER_PX;
-    if ((double)info->worst_rows < MIN_ROWS_PX || (!significant && !better))
+    const bool better = (double)info->epipolar_error_px - (double)info->residual_px >= BETTER_PX;
+    if ((double)info->max_epipolar_error_px < MIN_ROWS_PX || (!significant && !better))
         return PLX_CORRECTION_INSIGNIFICANT;
     const struct plx_correction correction = plx_row_numbers_to_correction(&number);
     if (!is_plausible(in_force, &correction))

@@ -26,7 +26,7 @@ enum plx_correction_verdict {
 /* What CORRECTION corrects of the error of disparities. */
 static inline struct plx_disparity_error plx_correction_columns(const struct plx_correction *correction)
 {
-    return (struct plx_disparity_error){(double)correction->columns, (double)correction->curve};
+    return (struct plx_disparity_error){(double)correction->disparity_offset_px, (double)correction->curve_px};
 }
 
 /* False if a number is larger than any drift: no estimate makes such a correction, so none comes from a file either. */

@@ -19,21 +19,22 @@ static bool was_knocked(const struct plx_row_drift *drift)
 
     if (drift->count < 4 * PLX_ROWS_NEWEST_COUNT || drift->info.matches == 0)
         return false;
-    return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.rows_left + KNOCK_PX;
+    return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.residual_px + KNOCK_PX;
 }
 
 void plx_drift_info_set_columns(struct plx_drift_info *info, const struct plx_disparity_estimate *estimate,
                                 const struct plx_correction *applied, double side)
 {
-    info->offset = info->curve = info->side = info->offset_deviation = info->curve_deviation = info->side_deviation = 0;
+    info->disparity_offset_px = info->curve_px = info->side_px = info->disparity_offset_deviation_px =
+        info->curve_deviation_px = info->side_deviation_px = 0;
     if (estimate->steps == 0)
         return;
-    info->offset = (float)estimate->error.offset - applied->columns;
-    info->curve = (float)estimate->error.curve - applied->curve;
-    info->side = info->offset + (float)side * info->curve;
-    info->offset_deviation = (float)sqrt(estimate->covariance[0][0]);
-    info->curve_deviation = (float)sqrt(estimate->covariance[1][1]);
-    info->side_deviation = (float)sqrt(plx_disparity_variance_at(estimate, side));
+    info->disparity_offset_px = (float)estimate->error.offset - applied->disparity_offset_px;
+    info->curve_px = (float)estimate->error.curve - applied->curve_px;
+    info->side_px = info->disparity_offset_px + (float)side * info->curve_px;
+    info->disparity_offset_deviation_px = (float)sqrt(estimate->covariance[0][0]);
+    info->curve_deviation_px = (float)sqrt(estimate->covariance[1][1]);
+    info->side_deviation_px = (float)sqrt(plx_disparity_variance_at(estimate, side));
 }
 
 /* True if AFTER differs from what was proposed last. */
@@ -42,7 +43,8 @@ static bool is_news(const struct plx_correction_info *state, const struct plx_co
     const struct plx_correction change = plx_correction_add(after, &state->proposed, -1);
     const double rows = fabs((double)change.pitch_rad) + fabs((double)change.roll_rad) + fabs((double)change.bend_rad) / 2 +
                         fabs((double)change.scale);
-    return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.columns) > 0.1 || fabs((double)change.curve) > 0.3;
+    return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.disparity_offset_px) > 0.1 ||
+           fabs((double)change.curve_px) > 0.3;
 }
 
 static void decide(struct plx_drift_result *result, enum plx_drift_decision decision, const struct plx_correction *after)
@@ -86,8 +88,8 @@ static bool judge_columns(struct plx_drift_result *result, struct plx_correction
         result->used = columns->part[PLX_STEPS_ALL].error;
     if (plx_correction_of_columns(columns, &in_force, result->memory.refines, result->side, &change) != PLX_CORRECTION_HOLDS)
         return false;
-    ret_change->columns = (float)change.offset;
-    ret_change->curve = (float)change.curve;
+    ret_change->disparity_offset_px = (float)change.offset;
+    ret_change->curve_px = (float)change.curve;
     return true;
 }
 
@@ -107,7 +109,7 @@ static void judge(const struct plx_drift_job *job, struct plx_drift_result *resu
     if (!row)
         rows = (struct plx_correction){0};
     /* Rows that are far off bend disparities: as long as nobody knows them, columns wait. */
-    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)result->drift.info.worst_rows < MAX_ROWS_PX;
+    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)result->drift.info.max_epipolar_error_px < MAX_ROWS_PX;
     const bool column = straight && judge_columns(result, &columns);
     const struct plx_correction with_rows = plx_correction_add(applied, &rows, 1);
     if (row && mode >= PLX_CORRECTION_ROWS)

@@ -22,7 +22,7 @@ struct plx_correction_evidence {
     bool applied;                        /* else proposed */
     bool gave_up;                        /* see plx_learner_gave_up */
     struct plx_correction before, after; /* in force until now; proposed or in force from now on */
-    struct plx_drift_info drift;         /* what matches show with BEFORE in force; rows_left: with AFTER */
+    struct plx_drift_info drift;         /* what matches show with BEFORE in force; residual_px: with AFTER */
     const struct plx_row_match *match;   /* [matches], [rows with BEFORE in force] */
     int matches;
     double focal_length; /* vertical, px */

@@ -79,7 +79,7 @@ static void expect_covered(int outliers)
             squared += off * off / (4 * DRAWS);
         }
         assert_true((double)info->pitch_deviation_rad < 5e-5 && (double)info->bend_deviation_rad < 4e-4);
-        assert_true((double)info->rows_left < (outliers > 0 ? 0.2 : 0.12) && (double)info->rows_left > 0.08);
+        assert_true((double)info->residual_px < (outliers > 0 ? 0.2 : 0.12) && (double)info->residual_px > 0.08);
     }
     print_message("    %d %% outliers: %.1f %% covered, mean squared error %.2f\n", outliers, 100.0 * covered / (4 * DRAWS),
                   squared);
@@ -105,10 +105,10 @@ static void the_newest_matches_count(void **state)
     assert_int_equal(drift.info.matches, 0); /* too few */
     add(&seed, before, PLX_ROW_MATCHES, 0, &drift);
     assert_true(fabs((double)drift.info.pitch_rad - before[0]) < 1e-4 &&
-                fabs((double)drift.info.rows - FOCAL * 0.002 * 1.06) < 0.05);
+                fabs((double)drift.info.epipolar_error_px - FOCAL * 0.002 * 1.06) < 0.05);
     add(&seed, after, PLX_ROW_MATCHES, 0, &drift);
     assert_true(fabs((double)drift.info.pitch_rad - after[0]) < 1e-4 && fabs((double)drift.info.scale - after[3]) < 2e-4);
-    assert_true((double)drift.info.worst_rows > 1 && (double)drift.info.worst_rows < 2);
+    assert_true((double)drift.info.max_epipolar_error_px > 1 && (double)drift.info.max_epipolar_error_px < 2);
 }
 
 /* All in one column: nothing tells roll from pitch. */

@@ -211,13 +211,13 @@ static cJSON *install_json(const struct plx_install *install, const struct plx_o
     cJSON *after = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "config", install->config);
     if (install->had_before) {
-        cJSON_AddItemToObject(before, "rows_px", plx_json_number(install->rows_before, 4));
+        cJSON_AddItemToObject(before, "epipolar_error_px", plx_json_number(install->rows_before, 4));
         cJSON_AddItemToObject(before, "baseline_m", plx_json_number(install->baseline_before_m, 6));
     }
     cJSON_AddItemToObject(item, "before", before);
-    cJSON_AddItemToObject(after, "rows_px", plx_json_number(outcome->rows, 4));
+    cJSON_AddItemToObject(after, "epipolar_error_px", plx_json_number(outcome->rows, 4));
     cJSON_AddItemToObject(after, "baseline_m", plx_json_number(outcome->baseline_m, 6));
-    cJSON_AddItemToObject(after, "service_rows_px",
+    cJSON_AddItemToObject(after, "service_epipolar_error_px",
                           install->rows_service >= 0 ? plx_json_number(install->rows_service, 4) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "after", after);
     return item;

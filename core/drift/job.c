@@ -6,20 +6,20 @@
 #include "core/drift/offset.h"
 
 #define MIN_MATCHES 64
-#define KNOCK_PX 0.15    /* more rows than before */
+#define BUMP_PX 0.15     /* larger epipolar error than before */
 #define TAKEN_BACK 0.5   /* so much of a correction, by the next one, takes it back */
 #define MAX_TAKEN_BACK 2 /* then the learner gives up */
 #define MAX_ROWS_PX 2.0  /* wrong by more, rows bend disparities */
 
 /* The newest matches say something else than the estimate, which most others made. */
-static bool was_knocked(const struct plx_row_drift *drift)
+static bool camera_was_bumped(const struct plx_row_drift *drift)
 {
     const struct plx_row_numbers number = plx_row_numbers_of_drift(&drift->info);
     int count;
 
     if (drift->count < 4 * PLX_ROWS_NEWEST_COUNT || drift->info.matches == 0)
         return false;
-    return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.residual_px + KNOCK_PX;
+    return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.residual_px + BUMP_PX;
 }
 
 void plx_drift_info_set_disparities(struct plx_drift_info *info, const struct plx_disparity_estimate *estimate,
@@ -157,7 +157,7 @@ void plx_drift_job_run(const struct plx_drift_job *job, struct plx_drift_result 
     if (ret_result->changed || job->drift.count < MIN_MATCHES) /* the matches are of the correction before, or few */
         return;
     plx_row_drift_estimate(&ret_result->drift);
-    ret_result->forget = was_knocked(&ret_result->drift);
+    ret_result->forget = camera_was_bumped(&ret_result->drift);
     if (!ret_result->forget && job->mode != PLX_CORRECTION_OFF)
         judge(job, ret_result);
 }

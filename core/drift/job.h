@@ -69,7 +69,7 @@ struct plx_drift_result {
     struct plx_disparity_error used;
     struct plx_correction_info state;
     struct plx_drift_memory memory;
-    bool forget;  /* the cameras were knocked: only the newest matches count */
+    bool forget;  /* a camera was bumped: only the newest matches count */
     bool changed; /* another correction is in force */
     bool gave_up;
     int since;

@@ -214,7 +214,7 @@ static void what_does_not_hold_is_told(void **state)
 
     assert_int_equal(judge(&seed, large, 40, &correction), PLX_CORRECTION_UNKNOWN);
     assert_int_equal(judge(&seed, large, 400, &correction), PLX_CORRECTION_IMPLAUSIBLE);
-    plx_row_drift_init(&drift, FOCAL); /* the camera is knocked meanwhile */
+    plx_row_drift_init(&drift, FOCAL); /* the camera is bumped meanwhile */
     add(&seed, one, 400, 0, &drift);
     add(&seed, other, 300, 0, &drift);
     assert_int_equal(plx_correction_of_rows(&drift, &nothing, &picture, 640, 480, &correction), PLX_CORRECTION_UNSTEADY);

@@ -29,7 +29,7 @@ struct live {
     int judged;                   /* pairs when the verdict was made */
     int said_pairs, looked;
     int64_t shown_ns;
-    bool page_told; /* that the page cannot show it was said */
+    bool is_page_failure_shown;
 };
 
 static void print_parts(const struct plx_guide *guide)
@@ -92,8 +92,8 @@ static void show(struct live *live, const char *socket)
         draw_screen(live);
     else
         print_line(live);
-    if (plx_calibrating_write(&state, socket) < 0 && !live->page_told) {
-        live->page_told = true;
+    if (plx_calibrating_write(&state, socket) < 0 && !live->is_page_failure_shown) {
+        live->is_page_failure_shown = true;
         if (!live->screen)
             fprintf(stderr, "note: the page cannot show this: no file can be made beside %s; run the command as root\n",
                     socket);

@@ -43,12 +43,12 @@ static void compare(const struct plx_row_offset *offset, int count, struct plx_r
 
 /* The plane through three offsets; false if they lie too near to each other, or to one line, or the plane is too steep. */
 static bool through(const struct plx_row_offset *p, const struct plx_row_offset *q, const struct plx_row_offset *r,
-                    double least_area, struct plx_row_fit *ret_fit)
+                    double min_area, struct plx_row_fit *ret_fit)
 {
     const double qx = q->x - p->x, qy = q->y - p->y, rx = r->x - p->x, ry = r->y - p->y;
     const double area = qx * ry - rx * qy;
 
-    if (fabs(area) < least_area)
+    if (fabs(area) < min_area)
         return false;
     const double per_x = ((q->rows - p->rows) * ry - (r->rows - p->rows) * qy) / area;
     const double per_y = (qx * (r->rows - p->rows) - rx * (q->rows - p->rows)) / area;
@@ -79,7 +79,7 @@ static struct plx_row_fit refine(const struct plx_row_offset *offset, int count,
 }
 
 /* The best plane through three of the offsets. */
-static struct plx_row_fit best_tilted(const struct plx_row_offset *offset, int count, double least_area)
+static struct plx_row_fit best_tilted(const struct plx_row_offset *offset, int count, double min_area)
 {
     struct plx_row_fit best = {0}, fit;
     uint32_t random = 1;
@@ -90,7 +90,7 @@ static struct plx_row_fit best_tilted(const struct plx_row_offset *offset, int c
             random = random * 1664525u + 1013904223u; /* Numerical Recipes' generator */
             corner[k] = &offset[(uint64_t)random * (uint32_t)count >> 32];
         }
-        if (through(corner[0], corner[1], corner[2], least_area, &fit))
+        if (through(corner[0], corner[1], corner[2], min_area, &fit))
             compare(offset, count, fit, &best);
     }
     return best;

@@ -213,7 +213,7 @@ static void obstacles_of_stixels_agree_with_lidar(void **state)
 
 /* Drift of the ego-motion over 24 pairs, and the tracks of a street in which all things stand. The first half of the true poses
  * is interpolated, so their rotation does not count. */
-static void expect_sequence(const char *records, const char *correction, double most_drift_percent)
+static void expect_sequence(const char *records, const char *correction, double max_drift_percent)
 {
     static const char dataset[] = PLX_TEST_DATA "/sequence/kitti_seq1";
     struct command command;
@@ -226,7 +226,7 @@ static void expect_sequence(const char *records, const char *correction, double 
     assert_int_equal(cJSON_GetObjectItem(json, "frames")->valueint, 24);
     assert_int_equal(cJSON_GetObjectItem(json, "valid")->valueint, 23);
     assert_int_equal(cJSON_GetObjectItem(json, "breaks")->valueint, 0);
-    assert_true(cJSON_GetObjectItem(json, "way_m")->valuedouble > 20 && drift <= most_drift_percent);
+    assert_true(cJSON_GetObjectItem(json, "way_m")->valuedouble > 20 && drift <= max_drift_percent);
     const cJSON *frames = cJSON_GetObjectItem(json, "frame");
     double degrees = 0;
     for (int i = 1; i < 24; i++) {

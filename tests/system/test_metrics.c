@@ -221,14 +221,14 @@ static const char *missing_metric(const char *const queries[], int count, const 
 static void the_dashboard_shows_what_there_is(void **state)
 {
     (void)state;
-    enum { MOST = 64 };
-    const char *queries[MOST], *missing;
+    enum { MAX_QUERIES = 64 };
+    const char *queries[MAX_QUERIES], *missing;
     FILE *file = fopen(PLX_SOURCE_DIR "/docs/examples/grafana/parallax.json", "re");
     assert_non_null(file);
     char *text = command_text(file);
     cJSON *dashboard = cJSON_Parse(text);
     assert_non_null(dashboard);
-    const int count = list_queries(dashboard, queries, 0, MOST);
+    const int count = list_queries(dashboard, queries, 0, MAX_QUERIES);
     assert_true(count >= 16);
     const int64_t deadline = patience_end_ns();
     do {

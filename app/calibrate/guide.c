@@ -146,12 +146,13 @@ static double max_edge_px(const struct plx_guide *guide)
 }
 
 /* After a pair without the board: sees at times what is there instead. */
-static int look_for_others(struct plx_guide *guide, const struct plx_image image[PLX_EYES], struct plx_error_message *message)
+static int detect_other_boards(struct plx_guide *guide, const struct plx_image image[PLX_EYES],
+                               struct plx_error_message *message)
 {
     guide->misses++;
     if (guide->boards.count > 0 || guide->misses % MISSES != 0)
         return 0;
-    const int result = plx_sighting_look(&guide->sighting, &image[PLX_LEFT]);
+    const int result = plx_sighting_detect(&guide->sighting, &image[PLX_LEFT]);
     return result < 0 ? plx_fail(message, result, "%s", plx_strerror(result)) : 0;
 }
 
@@ -168,7 +169,7 @@ int plx_guide_judge(struct plx_guide *guide, const struct plx_image image[PLX_EY
         guide->before_ns = guide->still_ns = 0;
         guide->speed = INFINITY;
         guide->state = boards->seen[PLX_LEFT] || boards->seen[PLX_RIGHT] ? PLX_GUIDE_ONE_EYE : PLX_GUIDE_NONE;
-        return result == PLX_ERR_NOT_FOUND ? look_for_others(guide, image, message) : result;
+        return result == PLX_ERR_NOT_FOUND ? detect_other_boards(guide, image, message) : result;
     }
     guide->misses = 0;
     measure_motion(guide, capture_ns);

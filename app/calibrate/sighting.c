@@ -13,7 +13,7 @@ void plx_sighting_close(struct plx_sighting *sighting)
     *sighting = (struct plx_sighting){.tags = NULL};
 }
 
-int plx_sighting_look(struct plx_sighting *sighting, const struct plx_image *grey)
+int plx_sighting_detect(struct plx_sighting *sighting, const struct plx_image *grey)
 {
     struct plx_board board, *largest = &sighting->chess;
     int result = sighting->tags ? 0 : plx_tags_create(&sighting->tags);

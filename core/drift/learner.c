@@ -30,9 +30,9 @@ struct plx_learner {
     struct plx_correction_info state;
     struct plx_drift_memory memory;
     uint32_t place;
-    int64_t look_ns, capture_ns; /* when places are due again; of the newest frame with places */
-    int64_t steps_ns;            /* when the error of disparities may be estimated again */
-    int steps_added;             /* steps->added at the last estimate of that error */
+    int64_t due_ns, capture_ns; /* when places are due again; of the newest frame with places */
+    int64_t steps_ns;           /* when the error of disparities may be estimated again */
+    int steps_added;            /* steps->added at the last estimate of that error */
     int frames, job_frames, since;
     bool gave_up;
 
@@ -100,11 +100,11 @@ int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t
 {
     const bool full = learner->drift.count == PLX_ROW_MATCHES;
 
-    if (!learner->single && full && capture_ns >= learner->look_ns - REFRESH_NS && capture_ns < learner->look_ns)
+    if (!learner->single && full && capture_ns >= learner->due_ns - REFRESH_NS && capture_ns < learner->due_ns)
         return 0;
     const int few = learner->drift.count < PLX_FEW_MATCHES ? PLX_PLACES_FIRST : PLX_PLACES_LATER;
     const int places = learner->single ? PLX_PLACES_SINGLE : few;
-    learner->look_ns = capture_ns + REFRESH_NS;
+    learner->due_ns = capture_ns + REFRESH_NS;
     learner->capture_ns = capture_ns;
     *ret_place = learner->place;
     learner->place += (uint32_t)places;

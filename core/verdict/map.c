@@ -291,8 +291,8 @@ static void look_at_end(struct plx_local_map *map, const struct view *view, cons
     }
 }
 
-static void look(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
-                 const struct plx_image *stixels)
+static void observe(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
+                    const struct plx_image *stixels)
 {
     const double scale = plx_depth_scale_m(&frame->calibration);
     const struct view view = {
@@ -472,7 +472,7 @@ void plx_local_map_update(struct plx_local_map *map, const struct plx_frame *fra
     memset(map->sight, 0, sizeof map->sight);
     const uint32_t now_ms = (uint32_t)((capture_ns - map->start_ns) / PLX_NS_PER_MS) + 1;
     if (!(frame->blind & (PLX_BLIND_NO_PICTURE | PLX_BLIND_NO_GROUND))) {
-        look(map, frame, scan, stixels);
+        observe(map, frame, scan, stixels);
         weigh(map, now_ms);
     }
     cut_robot(map, now_ms);

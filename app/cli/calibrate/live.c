@@ -126,8 +126,8 @@ static int check_frame(const struct plx_connection *connection, const struct plx
     return PLX_EXIT_OK;
 }
 
-/* Looks at the next pair. Returns an exit code; a service that is away may come back. */
-static int look(struct plx_connection *connection, struct live *live)
+/* Judges the next pair. Returns an exit code; a service that is gone may come back. */
+static int judge_next_pair(struct plx_connection *connection, struct live *live)
 {
     struct plx_error_message message;
     const int result = plx_connection_next_frame(connection, live->looked > 0 ? 500 : PLX_FRESH_FRAME_MS);
@@ -159,7 +159,7 @@ static int take_pairs(struct plx_connection *connection, void *context)
     if (live->screen)
         plx_watch_screen_begin();
     while (exit_code == PLX_EXIT_OK && !plx_stopped() && !is_done(live)) {
-        exit_code = look(connection, live);
+        exit_code = judge_next_pair(connection, live);
         if (exit_code == PLX_EXIT_OK)
             show(live, connection->socket);
     }

@@ -14,7 +14,7 @@
 #include "core/drift/offset.h"
 
 /* Drift that is worth a calibration: rows at the worst place of the picture, and a certain offset of the disparities. */
-#define WORST_ROWS_PX 1
+#define MAX_EPIPOLAR_ERROR_PX 1
 #define OFFSET_PX 0.25F
 #define OFFSET_DEVIATIONS 3
 
@@ -45,7 +45,7 @@ void plx_diagnostic_flags(uint32_t flags, const char *(*name)(int bit), char *te
 
 static bool rows_are_off(const struct plx_drift_info *drift)
 {
-    return drift->matches > 0 && drift->worst_rows > WORST_ROWS_PX;
+    return drift->matches > 0 && drift->max_epipolar_error_px > MAX_EPIPOLAR_ERROR_PX;
 }
 
 /* An error of disparities, px, with its standard deviation, 0: not measured. */
@@ -56,25 +56,27 @@ static bool is_off(float error, float deviation)
 
 static bool distances_are_off(const struct plx_drift_info *drift)
 {
-    return is_off(drift->offset, drift->offset_deviation) || is_off(drift->side, drift->side_deviation);
+    return is_off(drift->disparity_offset_px, drift->disparity_offset_deviation_px) ||
+           is_off(drift->side_px, drift->side_deviation_px);
 }
 
 /* What is off, and what to do: a sentence. There is no calibration in a raw frame, nor without a frame. */
 static const char *drift_sentence(struct plx_diagnostics *d)
 {
     const struct plx_drift_info *drift = &d->drift;
-    const bool middle = is_off(drift->offset, drift->offset_deviation);
-    const double percent = plx_offset_percent(&d->calibration, (double)(middle ? drift->offset : drift->side), 10);
+    const bool middle = is_off(drift->disparity_offset_px, drift->disparity_offset_deviation_px);
+    const double percent =
+        plx_offset_percent(&d->calibration, (double)(middle ? drift->disparity_offset_px : drift->side_px), 10);
     char rows[64], distances[80];
     if (!(d->calibration.fx > 0))
         return "not measured: no calibrated frame yet";
     if (drift->matches == 0)
         snprintf(rows, sizeof rows, "rows are not measured: too few matches yet");
     else if (rows_are_off(drift))
-        snprintf(rows, sizeof rows, "rows are up to %.1f px off", (double)drift->worst_rows);
+        snprintf(rows, sizeof rows, "rows are up to %.1f px off", (double)drift->max_epipolar_error_px);
     else
         snprintf(rows, sizeof rows, "rows match");
-    if (drift->offset_deviation <= 0)
+    if (drift->disparity_offset_deviation_px <= 0)
         snprintf(distances, sizeof distances, "the offset is not measured: move the camera");
     else if (distances_are_off(drift))
         snprintf(distances, sizeof distances, "distances are %.1f %% too %s at 10 m%s", fabs(percent),
@@ -109,13 +111,13 @@ static void fill_drift_values(struct plx_diagnostics *d)
 {
     const struct plx_drift_info *drift = &d->drift;
     const struct plx_calibration_info *c = &d->calibration;
-    const bool rows = drift->matches > 0, offset = drift->offset_deviation > 0;
-    const double degrees = PLX_DEGREES_PER_RAD, px = (double)drift->offset, side = (double)drift->side;
+    const bool rows = drift->matches > 0, offset = drift->disparity_offset_deviation_px > 0;
+    const double degrees = PLX_DEGREES_PER_RAD, px = (double)drift->disparity_offset_px, side = (double)drift->side_px;
     const struct drift_number number[PLX_DRIFT_VALUES] = {
         {"matches", true, 0, drift->matches},
-        {"rows_px", rows, 3, (double)drift->rows},
-        {"rows_left_px", rows, 3, (double)drift->rows_left},
-        {"worst_rows_px", rows, 3, (double)drift->worst_rows},
+        {"epipolar_error_px", rows, 3, (double)drift->epipolar_error_px},
+        {"residual_px", rows, 3, (double)drift->residual_px},
+        {"max_epipolar_error_px", rows, 3, (double)drift->max_epipolar_error_px},
         {"pitch_deg", rows, 4, (double)drift->pitch_rad * degrees},
         {"pitch_deviation_deg", rows, 4, (double)drift->pitch_deviation_rad * degrees},
         {"roll_deg", rows, 4, (double)drift->roll_rad * degrees},
@@ -124,16 +126,16 @@ static void fill_drift_values(struct plx_diagnostics *d)
         {"bend_deviation_deg", rows, 4, (double)drift->bend_deviation_rad * degrees},
         {"scale_percent", rows, 4, 100 * (double)drift->scale},
         {"scale_deviation_percent", rows, 4, 100 * (double)drift->scale_deviation},
-        {"offset_px", offset, 3, px},
-        {"offset_deviation_px", offset, 3, (double)drift->offset_deviation},
+        {"disparity_offset_px", offset, 3, px},
+        {"disparity_offset_deviation_px", offset, 3, (double)drift->disparity_offset_deviation_px},
         {"distance_error_1m_percent", offset, 2, plx_offset_percent(c, px, 1)},
         {"distance_error_2m_percent", offset, 2, plx_offset_percent(c, px, 2)},
         {"distance_error_5m_percent", offset, 2, plx_offset_percent(c, px, 5)},
         {"distance_error_10m_percent", offset, 2, plx_offset_percent(c, px, 10)},
-        {"curve_px", offset, 3, (double)drift->curve},
-        {"curve_deviation_px", offset, 3, (double)drift->curve_deviation},
+        {"curve_px", offset, 3, (double)drift->curve_px},
+        {"curve_deviation_px", offset, 3, (double)drift->curve_deviation_px},
         {"side_px", offset, 3, side},
-        {"side_deviation_px", offset, 3, (double)drift->side_deviation},
+        {"side_deviation_px", offset, 3, (double)drift->side_deviation_px},
         {"side_distance_error_1m_percent", offset, 2, plx_offset_percent(c, side, 1)},
         {"side_distance_error_2m_percent", offset, 2, plx_offset_percent(c, side, 2)},
         {"side_distance_error_5m_percent", offset, 2, plx_offset_percent(c, side, 5)},

@@ -51,7 +51,7 @@ static int pixel_value(const struct column *c, int x, int y)
     return (int)d;
 }
 
-static void look(struct column *c)
+static void fill_cells(struct column *c)
 {
     for (int row = 0; row < c->rows; row++) {
         int valid[8] = {0}, n = 0;
@@ -360,7 +360,7 @@ void oracle_columns(const struct plx_image *disparity, const struct plx_ground *
     for (c.x = 0; c.x < ret_scan->width; c.x++) {
         int count = 0, free_to = NOTHING, known = 0, drop = 0;
         if (ground->valid || !params->mask.ground_needed) {
-            look(&c);
+            fill_cells(&c);
             find_path(&c);
             count = find_stixels(&c, found);
             free_to = farthest_ground(&c);

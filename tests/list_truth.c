@@ -18,7 +18,7 @@
 struct part {
     int fitting; /* by the dense disparity */
     int strict;  /* by the strict one; of these, the depths */
-    float least_m, most_m;
+    float min_m, max_m;
 };
 
 struct label {
@@ -97,8 +97,8 @@ static void count_pixel(struct part *part, bool is_dense, bool is_strict, float 
     part->fitting += is_dense;
     if (!is_strict)
         return;
-    part->least_m = part->strict > 0 ? fminf(part->least_m, depth_m) : depth_m;
-    part->most_m = part->strict > 0 ? fmaxf(part->most_m, depth_m) : depth_m;
+    part->min_m = part->strict > 0 ? fminf(part->min_m, depth_m) : depth_m;
+    part->max_m = part->strict > 0 ? fmaxf(part->max_m, depth_m) : depth_m;
     part->strict++;
 }
 
@@ -129,7 +129,7 @@ static bool joins(const struct label *label)
     for (int a = 0; a < PLX_SCENE_MAX_OBJECTS; a++)
         for (int b = 0; b < PLX_SCENE_MAX_OBJECTS; b++)
             if (label->part[a].strict >= APART_PIXELS && label->part[b].strict >= APART_PIXELS &&
-                label->part[a].least_m > label->part[b].most_m + (float)APART_M)
+                label->part[a].min_m > label->part[b].max_m + (float)APART_M)
                 return true;
     return false;
 }

@@ -25,14 +25,14 @@ static const struct plx_corner_point *point_at(struct plx_board_grid *grid, int 
     return number < 0 ? NULL : &grid->point[number];
 }
 
-/* The free point nearest to X, Y, not farther than MOST; -1: none. */
-static int nearest(const struct plx_board_grid *grid, double x, double y, double most)
+/* The free point nearest to X, Y, not farther than MAX_DISTANCE; -1: none. */
+static int nearest(const struct plx_board_grid *grid, double x, double y, double max_distance)
 {
     int best = -1;
     for (int i = 0; i < grid->points; i++) {
         const double distance = hypot(grid->point[i].x - x, grid->point[i].y - y);
-        if (!grid->used[i] && distance < most) {
-            most = distance;
+        if (!grid->used[i] && distance < max_distance) {
+            max_distance = distance;
             best = i;
         }
     }
@@ -91,12 +91,12 @@ static bool add_cell(struct plx_board_grid *grid, int column, int row)
     return false;
 }
 
-void plx_board_grid_grow(struct plx_board_grid *grid, int most)
+void plx_board_grid_grow(struct plx_board_grid *grid, int max_side)
 {
     for (bool grown = true; grown;) {
         grown = false;
         const int left = grid->left, right = grid->right, top = grid->top, bottom = grid->bottom;
-        if (right - left > most || bottom - top > most)
+        if (right - left > max_side || bottom - top > max_side)
             return;
         for (int row = top - 1; row <= bottom + 1; row++)
             for (int column = left - 1; column <= right + 1; column++)

@@ -21,8 +21,8 @@ struct plx_board_grid {
 /* Begins anew with point SEED and two of its neighbours that lie in different directions; false if there are none. */
 bool plx_board_grid_begin(struct plx_board_grid *grid, int seed);
 
-/* Adds corners around those that are there until none is left, or a side has more than MOST. */
-void plx_board_grid_grow(struct plx_board_grid *grid, int most);
+/* Adds corners around those that are there until none is left, or a side has more than MAX_SIDE. */
+void plx_board_grid_grow(struct plx_board_grid *grid, int max_side);
 
 /* Takes sides away of which less than half is there: points beside the board that lie where a corner could be. */
 void plx_board_grid_trim(struct plx_board_grid *grid);

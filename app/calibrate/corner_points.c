@@ -10,9 +10,9 @@
 
 #define RING 16
 #define RADIUS 5
-#define APART 4     /* px between two points, along rows and columns */
-#define MIN_SHARE 8 /* a point is at least as strong as this part, an eighth, of the strongest one, and of ... */
-#define LEAST 60    /* ... this, sums of 16 grey levels */
+#define APART 4         /* px between two points, along rows and columns */
+#define MIN_SHARE 8     /* a point is at least as strong as this part, an eighth, of the strongest one, and as ... */
+#define MIN_STRENGTH 60 /* ... this, sums of 16 grey levels */
 #define REFINEMENTS 30
 #define MIN_MOVE 1e-4
 
@@ -73,7 +73,7 @@ int plx_corner_points_find(const struct plx_image *grey, struct plx_corner_point
             strength[y * width + x] = value;
             most = value > most ? value : most;
         }
-    const int least = most / MIN_SHARE > LEAST ? most / MIN_SHARE : LEAST;
+    const int least = most / MIN_SHARE > MIN_STRENGTH ? most / MIN_SHARE : MIN_STRENGTH;
     for (int y = margin; y < height - margin; y++)
         for (int x = margin; x < width - margin && count < PLX_CORNER_POINTS; x++)
             if (strength[y * width + x] >= least && is_peak(strength, width, x, y))

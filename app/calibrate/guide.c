@@ -140,18 +140,19 @@ static int keep(struct plx_guide *guide)
     return 0;
 }
 
-static double most_edge_px(const struct plx_guide *guide)
+static double max_edge_px(const struct plx_guide *guide)
 {
     return fmax(MAX_EDGE_PX, MAX_EDGE * guide->boards.options.width);
 }
 
 /* After a pair without the board: sees at times what is there instead. */
-static int look_for_others(struct plx_guide *guide, const struct plx_image image[PLX_EYES], struct plx_error_message *message)
+static int detect_other_boards(struct plx_guide *guide, const struct plx_image image[PLX_EYES],
+                               struct plx_error_message *message)
 {
     guide->misses++;
     if (guide->boards.count > 0 || guide->misses % MISSES != 0)
         return 0;
-    const int result = plx_sighting_look(&guide->sighting, &image[PLX_LEFT]);
+    const int result = plx_sighting_detect(&guide->sighting, &image[PLX_LEFT]);
     return result < 0 ? plx_fail(message, result, "%s", plx_strerror(result)) : 0;
 }
 
@@ -168,12 +169,12 @@ int plx_guide_judge(struct plx_guide *guide, const struct plx_image image[PLX_EY
         guide->before_ns = guide->still_ns = 0;
         guide->speed = INFINITY;
         guide->state = boards->seen[PLX_LEFT] || boards->seen[PLX_RIGHT] ? PLX_GUIDE_ONE_EYE : PLX_GUIDE_NONE;
-        return result == PLX_ERR_NOT_FOUND ? look_for_others(guide, image, message) : result;
+        return result == PLX_ERR_NOT_FOUND ? detect_other_boards(guide, image, message) : result;
     }
     guide->misses = 0;
     measure_motion(guide, capture_ns);
     guide->tilt = find_tilt(guide);
-    if (fmax(guide->edge_px[PLX_LEFT], guide->edge_px[PLX_RIGHT]) > most_edge_px(guide)) {
+    if (fmax(guide->edge_px[PLX_LEFT], guide->edge_px[PLX_RIGHT]) > max_edge_px(guide)) {
         guide->state = PLX_GUIDE_BLURRED;
     } else if (guide->still_ns == 0 || capture_ns - guide->still_ns < HOLD_NS) {
         guide->state = PLX_GUIDE_MOVING;
@@ -249,7 +250,7 @@ void plx_guide_advice(const struct plx_guide *guide, char ret[PLX_GUIDE_ADVICE])
     case PLX_GUIDE_BLURRED:
         snprintf(ret, PLX_GUIDE_ADVICE,
                  "the %s picture is blurred: edges are %.1f px wide, expected at most %.1f; hold still, add light, or focus",
-                 blurred == PLX_LEFT ? "left" : "right", guide->edge_px[blurred], most_edge_px(guide));
+                 blurred == PLX_LEFT ? "left" : "right", guide->edge_px[blurred], max_edge_px(guide));
         return;
     case PLX_GUIDE_MOVING:
         snprintf(ret, PLX_GUIDE_ADVICE, "hold the board still");

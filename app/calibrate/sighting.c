@@ -13,7 +13,7 @@ void plx_sighting_close(struct plx_sighting *sighting)
     *sighting = (struct plx_sighting){.tags = NULL};
 }
 
-int plx_sighting_look(struct plx_sighting *sighting, const struct plx_image *grey)
+int plx_sighting_detect(struct plx_sighting *sighting, const struct plx_image *grey)
 {
     struct plx_board board, *largest = &sighting->chess;
     int result = sighting->tags ? 0 : plx_tags_create(&sighting->tags);
@@ -44,7 +44,7 @@ static void chess_text(const struct plx_board *seen, const struct plx_board *boa
 /* Rows of COLUMNS tags that hold all numbers that were seen. */
 static int rows_of(const struct plx_tags_sighting *seen, int columns)
 {
-    return (seen->most - seen->least) / columns + 1;
+    return (seen->max_id - seen->min_id) / columns + 1;
 }
 
 static void tags_text(const struct plx_tags_sighting *seen, const struct plx_board *board, char ret[PLX_SIGHTING_TEXT])
@@ -59,25 +59,25 @@ static void tags_text(const struct plx_tags_sighting *seen, const struct plx_boa
     else if (rows > 0 && (!asked_tags || seen->columns != board->columns || rows > board->rows))
         snprintf(ret, PLX_SIGHTING_TEXT,
                  "they show tags with the numbers %d to %d in rows of %d: is it --tags %dx%d, and --square the side of a tag?",
-                 seen->least, seen->most, seen->columns, seen->columns, rows);
+                 seen->min_id, seen->max_id, seen->columns, seen->columns, rows);
     else if (!asked_tags)
         snprintf(ret, PLX_SIGHTING_TEXT, "they show AprilTags with the numbers %d to %d: a grid of them is given by --tags",
-                 seen->least, seen->most);
+                 seen->min_id, seen->max_id);
     else if (seen->gap > 0 && !plx_tags_gap_fits(board, seen->gap))
         snprintf(
             ret, PLX_SIGHTING_TEXT,
             "they show tags that are %.2f of their side apart, and --gap and --square say %.2f: is it --gap %.2g? Both are "
             "metres",
             seen->gap, board->gap_m / board->square_m, seen->gap * board->square_m);
-    else if (seen->most < all || seen->most - seen->least == all - 1 || seen->least / all == seen->most / all)
+    else if (seen->max_id < all || seen->max_id - seen->min_id == all - 1 || seen->min_id / all == seen->max_id / all)
         snprintf(ret, PLX_SIGHTING_TEXT,
                  "they show up to %d tags, with the numbers %d to %d: show four or more to both cameras, not in one line",
-                 seen->count, seen->least, seen->most);
+                 seen->count, seen->min_id, seen->max_id);
     else
         snprintf(ret, PLX_SIGHTING_TEXT,
                  "they show up to %d tags, with the numbers %d to %d: where the %d numbers of --tags %dx%d begin is known once "
                  "one picture shows the first and the last",
-                 seen->count, seen->least, seen->most, all, board->columns, board->rows);
+                 seen->count, seen->min_id, seen->max_id, all, board->columns, board->rows);
 }
 
 void plx_sighting_text(const struct plx_sighting *sighting, const struct plx_board *board, const struct plx_tags_sighting *own,

@@ -11,13 +11,13 @@
 
 struct plx_sighting {
     struct plx_board chess; /* the largest chessboard, longer side first; columns 0: none */
-    struct plx_tags *tags;  /* made by the first look */
+    struct plx_tags *tags;  /* made by the first plx_sighting_detect */
 };
 
 void plx_sighting_close(struct plx_sighting *sighting); /* all zeros is fine */
 
-/* Looks for boards of any kind and size in GREY (U8). NOMEM. */
-int plx_sighting_look(struct plx_sighting *sighting, const struct plx_image *grey);
+/* Detects boards of any kind and size in GREY (U8). NOMEM. */
+int plx_sighting_detect(struct plx_sighting *sighting, const struct plx_image *grey);
 
 /* What was seen and what to do, for a person who asked for BOARD: "they show ...". OWN: what its finder saw, or NULL. "" if
  * nothing was seen. */

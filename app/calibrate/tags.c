@@ -318,10 +318,10 @@ static void note_seen(struct plx_tags *tags, const struct plx_image *grey, const
     int framed = 0;
     if (count < MIN_TAGS || count <= seen->count)
         return;
-    *seen = (struct plx_tags_sighting){.count = count, .least = NUMBERS, .gap = seen->gap};
+    *seen = (struct plx_tags_sighting){.count = count, .min_id = NUMBERS, .gap = seen->gap};
     for (int i = 0; i < count; i++) {
-        seen->least = found[i].id < seen->least ? found[i].id : seen->least;
-        seen->most = found[i].id > seen->most ? found[i].id : seen->most;
+        seen->min_id = found[i].id < seen->min_id ? found[i].id : seen->min_id;
+        seen->max_id = found[i].id > seen->max_id ? found[i].id : seen->max_id;
         framed += is_framed(grey, &found[i]);
     }
     seen->is_charuco = 4 * framed > count; /* a tag at the board's edge has squares on three sides only */

@@ -15,11 +15,11 @@ void plx_tags_destroy(struct plx_tags *tags); /* NULL is fine */
 
 /* What pictures have shown so far, whatever board was looked for. */
 struct plx_tags_sighting {
-    int count;       /* tags in the picture that showed most of them; 0: none was seen */
-    int least, most; /* their numbers */
-    int columns;     /* tags in a row, as the numbers lie; 0: not known */
-    double gap;      /* from one tag to the next, in sides of a tag; 0: not known */
-    bool is_charuco; /* they lie in the white squares of a chessboard */
+    int count;          /* tags in the picture that showed most of them; 0: none was seen */
+    int min_id, max_id; /* the tags' numbers */
+    int columns;        /* tags in a row, as the numbers lie; 0: not known */
+    double gap;         /* from one tag to the next, in sides of a tag; 0: not known */
+    bool is_charuco;    /* they lie in the white squares of a chessboard */
 };
 
 const struct plx_tags_sighting *plx_tags_seen(const struct plx_tags *tags);

@@ -61,7 +61,7 @@ int plx_residuals_write(const char *path, const struct plx_correction_evidence *
         "<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' font-family='sans-serif' font-size='14' "
         "fill='none'>\n<rect width='100%%' height='100%%' fill='white'/>\n<g fill='black'><text x='8' y='18'>before: median "
         "%.2f px</text><text x='%.0f' y='18'>after: median %.2f px; arrows are rows, %d times enlarged</text></g>\n",
-        2 * width, height, (double)evidence->drift.rows, width + 8, (double)evidence->drift.rows_left, ENLARGED);
+        2 * width, height, (double)evidence->drift.epipolar_error_px, width + 8, (double)evidence->drift.residual_px, ENLARGED);
     draw_panel(file, evidence, width / 2, height / 2, &none);
     draw_panel(file, evidence, width * 1.5, height / 2, &change);
     fputs("</svg>\n", file);

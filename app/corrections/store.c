@@ -194,7 +194,8 @@ static void describe(struct plx_corrections *corrections, const struct plx_corre
     const struct plx_drift_info *drift = &evidence->drift;
     struct plx_error_message line;
     const struct plx_correction change = plx_correction_add(&evidence->after, &evidence->before, -1);
-    const double middle = (double)change.columns, sides = middle + corrections->history.side * (double)change.curve;
+    const double middle = (double)change.disparity_offset_px,
+                 sides = middle + corrections->history.side * (double)change.curve_px;
 
     plx_say(&line,
             "calibration: correction %u is %s: rows %.2f -> %.2f px by %u matches, disparities %+.2f px, %+.2f px at the "
@@ -202,8 +203,8 @@ static void describe(struct plx_corrections *corrections, const struct plx_corre
             corrections->history.last,
             evidence->applied ? "in force (`parallax calibration undo` takes it back)"
                               : "proposed (`parallax calibration accept` puts it in force)",
-            (double)drift->rows, (double)drift->rows_left, drift->matches, middle, sides, *path ? "; picture: " : "", path,
-            *aside ? "; what was there is now " : "", aside);
+            (double)drift->epipolar_error_px, (double)drift->residual_px, drift->matches, middle, sides,
+            *path ? "; picture: " : "", path, *aside ? "; what was there is now " : "", aside);
     say(corrections, LOG_NOTICE, line.text);
 }
 

@@ -183,7 +183,7 @@ int plx_frame_loop_run(struct plx_frame_loop *loop, const volatile sig_atomic_t 
             result = process_pair(loop);
         } else if (result == PLX_ERR_TIMEOUT) {
             waiting.health = plx_capture_queue_silent_eyes(&loop->queue) | loop->queue.health | loop->queue.lost_cameras;
-            waiting.away = loop->queue.lost_cameras != 0;
+            waiting.is_camera_lost = loop->queue.lost_cameras != 0;
             waiting.due_in_ns = loop->queue.source->due_ns - plx_now_ns();
             waiting.message = loop->queue.lost_cameras ? loop->queue.source->message : (struct plx_error_message){""};
             result = plx_report_send(loop->report_fd, &waiting) == PLX_ERR_LOST ? PLX_ERR_LOST : 0;

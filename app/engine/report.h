@@ -30,15 +30,15 @@ struct plx_report {
     int64_t busy_ns;        /* from taking the pair to publishing it */
     int64_t fresh_until_ns; /* CLOCK_MONOTONIC; from then on that frame is old */
     uint32_t frame_bytes;
-    uint32_t obstacles; /* in that frame */
-    uint32_t blind;     /* enum plx_blind bits of that frame */
-    bool on_gpu;        /* FRAME: where it was computed */
-    bool gpu_lost;      /* FAILED: because of the GPU */
-    uint32_t away;      /* WAITING: the source looks for lost cameras; a new engine would not help */
-    int64_t due_in_ns;  /* WAITING: time until the next pair of a recording; 0 or less: none is due */
-    int32_t error;      /* a plx_error */
-    bool transient;     /* FAILED: a later attempt may succeed: a camera, a device, memory, a permission */
-    int32_t exit_code;  /* enum plx_exit, if the service ends with this failure */
+    uint32_t obstacles;      /* in that frame */
+    uint32_t blind;          /* enum plx_blind bits of that frame */
+    bool on_gpu;             /* FRAME: where it was computed */
+    bool gpu_lost;           /* FAILED: because of the GPU */
+    uint32_t is_camera_lost; /* WAITING: the source looks for lost cameras; a new engine would not help */
+    int64_t due_in_ns;       /* WAITING: time until the next pair of a recording; 0 or less: none is due */
+    int32_t error;           /* a plx_error */
+    bool transient;          /* FAILED: a later attempt may succeed: a camera, a device, memory, a permission */
+    int32_t exit_code;       /* enum plx_exit, if the service ends with this failure */
     struct plx_error_message message;
     struct plx_stereo_calibration calibration; /* PLAN */
 };

@@ -299,13 +299,13 @@ static void count_things(const struct judge *j, uint8_t *class, struct plx_obsta
     }
 }
 
-/* The number of clusters of LEAST samples in SAMPLE, sorted by depth; clusters are more than CLUSTER_GAP_M apart. */
-static int clusters(const struct sample *sample, int count, int least)
+/* The number of clusters of MIN_SAMPLES samples in SAMPLE, sorted by depth; clusters are more than CLUSTER_GAP_M apart. */
+static int clusters(const struct sample *sample, int count, int min_samples)
 {
     int found = 0;
     for (int begin = 0, i = 1; i <= count; i++)
         if (i == count || sample[i].depth - sample[i - 1].depth > CLUSTER_GAP_M) {
-            found += i - begin >= least;
+            found += i - begin >= min_samples;
             begin = i;
         }
     return found;

@@ -46,7 +46,7 @@ struct recorder {
     struct plx_watch watch;
     char pending[PLX_WATCH_REASON]; /* reason of a fault whose file is not begun; "" = none */
     int64_t fault_ns;               /* its time */
-    bool told_cap;
+    bool is_cap_checked;
     uint64_t overwritten; /* pairs that the service overwrote while they were copied */
 };
 
@@ -191,7 +191,7 @@ static int begin_memory(struct recorder *recorder, const struct plx_view *view, 
 
     end_all(recorder, RESIZE_NS);
     recorder->pair_bytes = bytes;
-    recorder->told_cap = false;
+    recorder->is_cap_checked = false;
     const int result = plx_pair_ring_layout(&recorder->ring, bytes, &message);
     if (result < 0)
         plx_log(LOG_ERR, "%s", message.text);
@@ -214,10 +214,10 @@ static void make_room(struct recorder *recorder, int64_t published_ns)
         write_pair(recorder);
     const struct plx_frame *oldest = plx_pair_ring_get(ring, ring->first);
     const double held_s = (double)(published_ns - oldest->published_ns) / PLX_NS_PER_S;
-    if (!recorder->told_cap && held_s < recorder->config->recorder.seconds)
+    if (!recorder->is_cap_checked && held_s < recorder->config->recorder.seconds)
         plx_log(LOG_NOTICE, "%d MiB hold the last %.1f s, less than recorder.seconds; set recorder.memory_mb to more",
                 recorder->config->recorder.memory_mb, held_s);
-    recorder->told_cap = true;
+    recorder->is_cap_checked = true;
 }
 
 static void keep_pair(struct recorder *recorder, struct plx_view *view)

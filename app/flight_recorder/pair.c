@@ -9,8 +9,8 @@
 
 static const enum plx_plane_id kept[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
 
-/* Bytes of the picture without gaps between its rows; 0: there is none of the left one's size. */
-static size_t picture_bytes(const struct plx_view *view, enum plx_eye eye)
+/* Bytes of the image without gaps between its rows; 0: there is none of the left one's size. */
+static size_t image_bytes(const struct plx_view *view, enum plx_eye eye)
 {
     const struct plx_plane *left = &view->layout[PLX_PLANE_LEFT], *plane = &view->layout[kept[eye]];
     const bool fits = plane->element == 1 && plane->width == left->width && plane->height == left->height;
@@ -19,8 +19,8 @@ static size_t picture_bytes(const struct plx_view *view, enum plx_eye eye)
 
 size_t plx_pair_bytes(const struct plx_view *view)
 {
-    const size_t left = picture_bytes(view, PLX_LEFT);
-    return left == 0 ? 0 : HEADER_BYTES + left + picture_bytes(view, PLX_RIGHT);
+    const size_t left = image_bytes(view, PLX_LEFT);
+    return left == 0 ? 0 : HEADER_BYTES + left + image_bytes(view, PLX_RIGHT);
 }
 
 void plx_pair_copy(const struct plx_view *view, void *memory)
@@ -35,7 +35,7 @@ void plx_pair_copy(const struct plx_view *view, void *memory)
     pair->obstacle_count = view->obstacle_count;
     for (int eye = 0; eye < PLX_EYES; eye++) {
         const struct plx_plane *from = &view->layout[kept[eye]];
-        const size_t bytes = picture_bytes(view, (enum plx_eye)eye);
+        const size_t bytes = image_bytes(view, (enum plx_eye)eye);
         if (bytes == 0)
             continue;
         for (uint32_t y = 0; y < from->height; y++)

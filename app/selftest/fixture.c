@@ -68,9 +68,9 @@ static int draw_pairs(struct fixture *fixture, const struct fixture_kind *kind)
     for (int i = 0; i < FIXTURE_PAIRS * PLX_EYES && result == 0; i++) {
         const int pair = i / PLX_EYES;
         const enum plx_eye eye = (enum plx_eye)(i % PLX_EYES);
-        for (int y = 0; kind->pictures && y < grey.height; y++)
-            memcpy(plx_row(&grey, y), plx_row(&kind->pictures[eye], y), (size_t)grey.width);
-        if (!kind->pictures)
+        for (int y = 0; kind->images && y < grey.height; y++)
+            memcpy(plx_row(&grey, y), plx_row(&kind->images[eye], y), (size_t)grey.width);
+        if (!kind->images)
             result = plx_scene_render(&scene, (double)pair * (double)PERIOD_NS / 1e9, (uint32_t)pair, eye, 10000, 1, &grey);
         if (result == 0)
             result = pack(fixture, kind, &grey, &fixture->raw[pair][eye]);

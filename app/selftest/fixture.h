@@ -13,7 +13,7 @@ struct fixture_kind {
     enum plx_format format;
     bool distorted; /* a calibration with lens distortion, so that rectification resamples */
     struct plx_pipeline_params params;
-    const struct plx_image *pictures; /* left and right, U8 and at least as large; NULL: the scene is drawn */
+    const struct plx_image *images; /* left and right, U8 and at least as large; NULL: the scene is drawn */
 };
 
 struct fixture {

@@ -272,14 +272,14 @@ static void case_corners(struct bench *b)
 static void case_flow(struct bench *b)
 {
     struct twin *job = memory(b, sizeof(struct plx_flow_job)), *found = memory(b, FLOW_POINTS * sizeof(struct plx_flow_found));
-    struct twin *pictures[2] = {noise(b, b->width, b->height), plane(b, PLX_U8)};
+    struct twin *image[2] = {noise(b, b->width, b->height), plane(b, PLX_U8)};
     struct plx_flow_job *flow = job->want.data;
     struct plx_flow_found *want = found->want.data;
     struct plx_pyramid pyramids[2];
 
     memset(flow, 0, sizeof *flow);
-    memcpy(pictures[1]->want.data, pictures[0]->want.data, pictures[0]->want.pitch * (size_t)b->height);
-    memset(plx_row(&pictures[1]->want, b->height / 2), 0, (size_t)b->width);
+    memcpy(image[1]->want.data, image[0]->want.data, image[0]->want.pitch * (size_t)b->height);
+    memset(plx_row(&image[1]->want, b->height / 2), 0, (size_t)b->width);
     flow->levels = 1 + random_below(&b->random, 3);
     flow->count = FLOW_POINTS;
     for (int i = 0; i < FLOW_POINTS; i++)
@@ -292,15 +292,14 @@ static void case_flow(struct bench *b)
     for (uint32_t i = 0; i < 2; i++) {
         flow->now = i;
         twin_share(job);
-        twin_share(pictures[i]);
-        try(b, b->stages->ops->pyramid(b->stages, &pictures[i]->got, job->got.data, pyramids));
+        twin_share(image[i]);
+        try(b, b->stages->ops->pyramid(b->stages, &image[i]->got, job->got.data, pyramids));
         try(b, b->stages->ops->finish(b->stages)); /* the job changes */
     }
     try(b, b->stages->ops->flow(b->stages, pyramids, job->got.data, found->got.data));
     for (int i = 0; i < FLOW_POINTS; i++) {
         want[i] = (struct plx_flow_found){.at = {flow->point[i].to[0], flow->point[i].to[1]}};
-        want[i].is_found =
-            oracle_flow(&pictures[0]->want, &pictures[1]->want, (int)flow->levels, flow->point[i].from, want[i].at);
+        want[i].is_found = oracle_flow(&image[0]->want, &image[1]->want, (int)flow->levels, flow->point[i].from, want[i].at);
     }
     compare(b, "flow", found);
 }

@@ -19,16 +19,16 @@
  */
 static const struct {
     const char *model;
-    double least[2]; /* CPU, GPU */
+    double min_rate[2]; /* CPU, GPU */
 } machines[] = {
     {"AGX Orin", {20, 100}}, {"Orin NX", {12, 50}}, {"Orin Nano", {7, 30}}, {"Thor", {30, 150}}, {"Xavier", {8, 30}},
 };
 
-static double least_rate(const char *model, enum plx_backend_kind kind)
+static double min_rate(const char *model, enum plx_backend_kind kind)
 {
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
         if (strstr(model, machines[i].model))
-            return machines[i].least[kind == PLX_BACKEND_GPU];
+            return machines[i].min_rate[kind == PLX_BACKEND_GPU];
     return 0;
 }
 
@@ -37,7 +37,7 @@ static void judge(const struct check_options *options, double rate, struct check
     char model[128];
 
     check_model(options, model, sizeof model);
-    const double least = least_rate(model, options->backend);
+    const double least = min_rate(model, options->backend);
     if (least <= 0)
         check_note(ret, "informative: no expected rate is known for %s", model[0] ? model : "this machine");
     else if (rate < least)

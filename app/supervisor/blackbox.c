@@ -123,9 +123,9 @@ void plx_blackbox_state(struct plx_blackbox *blackbox, enum plx_state state, uin
 {
     const struct plx_box_state now = {.state = state, .health = health};
 
-    if (memcmp(&now, &blackbox->told, sizeof now) == 0 && strcmp(reason, blackbox->reason.text) == 0)
+    if (memcmp(&now, &blackbox->recorded, sizeof now) == 0 && strcmp(reason, blackbox->reason.text) == 0)
         return;
-    blackbox->told = now;
+    blackbox->recorded = now;
     plx_say(&blackbox->reason, "%s", reason);
     append(blackbox, PLX_BOX_STATE, PART(&now, sizeof now), PART(reason, strlen(reason)));
 }

@@ -17,7 +17,7 @@ struct plx_blackbox {
     struct plx_error_message note;   /* why there is no box, until it is logged */
     int64_t picture_ns;              /* time of the last picture */
     int64_t beat_ns;                 /* time of the last heartbeats */
-    struct plx_box_state told;       /* the last recorded state */
+    struct plx_box_state recorded;   /* the last recorded state */
     struct plx_error_message reason; /* the last recorded reason */
     struct plx_child copier;         /* the process that writes a copy */
     const char *saving;              /* why a copy is due; NULL: no copy is due */

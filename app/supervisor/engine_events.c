@@ -43,13 +43,13 @@ static void take_waiting(struct plx_supervisor *supervisor, const struct plx_rep
 {
     struct plx_recovery *recovery = &supervisor->recovery;
 
-    if (report->away && !(recovery->late && recovery->suspect == PLX_THREAD_CAMERAS))
+    if (report->is_camera_lost && !(recovery->late && recovery->suspect == PLX_THREAD_CAMERAS))
         plx_say(&supervisor->degraded_reason, "camera lost, looking for it: %s", report->message.text);
-    plx_recovery_waiting(recovery, supervisor->now_ns, report->health, report->away);
-    if (!report->away)
+    plx_recovery_waiting(recovery, supervisor->now_ns, report->health, report->is_camera_lost);
+    if (!report->is_camera_lost)
         wait_for_pair(recovery, supervisor->now_ns, report->due_in_ns, &supervisor->degraded_reason);
     plx_supervisor_publish_state(supervisor);
-    if (report->away) { /* everything but the camera works */
+    if (report->is_camera_lost) { /* everything but the camera works */
         plx_supervisor_confirm_reload(supervisor, true);
         plx_notify_ready(&supervisor->notify);
     }

@@ -81,13 +81,13 @@ static bool is_late(const struct plx_recovery *recovery, enum plx_thread thread,
     return recovery->running && now_ns - activity->since_ns > plx_budget_warn_ns(activity->doing, recovery->frame_period_ns);
 }
 
-void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool away)
+void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool is_camera_lost)
 {
     recovery->last_report_ns = now_ns;
     recovery->health |= health;
     /* Neither a new engine nor a new service brings a camera back. But a thread has to look for the camera, and one that hangs
      * in a driver does not. */
-    if (away && !is_late(recovery, PLX_THREAD_CAMERAS, now_ns)) {
+    if (is_camera_lost && !is_late(recovery, PLX_THREAD_CAMERAS, now_ns)) {
         recovery->camera_lost_ns = now_ns;
         if (!recovery->fresh) /* the start is complete except for the camera */
             recovery->activity[PLX_THREAD_WORK] = (struct plx_activity){PLX_WATCHED_START, now_ns};

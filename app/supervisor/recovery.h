@@ -56,7 +56,7 @@ void plx_recovery_init(struct plx_recovery *recovery, int64_t now_ns);
 /* Events of the engine. */
 void plx_recovery_started(struct plx_recovery *recovery, int64_t now_ns);
 void plx_recovery_frame(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, int64_t period_ns, int64_t busy_ns);
-void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool away);
+void plx_recovery_waiting(struct plx_recovery *recovery, int64_t now_ns, uint32_t health, bool is_camera_lost);
 void plx_recovery_died(struct plx_recovery *recovery, int64_t now_ns, bool planned); /* planned: start the next at once */
 
 /* The source, a recording, has its next pair at SCHEDULED_NS: no frame is expected before. */

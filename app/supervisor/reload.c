@@ -155,7 +155,7 @@ void plx_reload_engine_started(struct plx_reload *reload)
         reload->phase = PLX_RELOAD_STARTING;
 }
 
-bool plx_reload_is_complete(const struct plx_reload *reload, bool away)
+bool plx_reload_is_complete(const struct plx_reload *reload, bool is_camera_lost)
 {
-    return reload->phase == PLX_RELOAD_STARTING && !(away && reload->must_publish);
+    return reload->phase == PLX_RELOAD_STARTING && !(is_camera_lost && reload->must_publish);
 }

@@ -58,8 +58,8 @@ enum plx_reload_event plx_reload_probed(struct plx_reload *reload, const struct 
 void plx_reload_adopt(struct plx_reload *reload, bool frames_come);
 /* An engine with the plan in force was started. */
 void plx_reload_engine_started(struct plx_reload *reload);
-/* True if a new engine that has published, or looks for a camera that is AWAY, completes the reload. */
-bool plx_reload_is_complete(const struct plx_reload *reload, bool away);
+/* True if a new engine that has published, or looks for a camera if IS_CAMERA_LOST, completes the reload. */
+bool plx_reload_is_complete(const struct plx_reload *reload, bool is_camera_lost);
 
 /* The candidate is refused for REASON; the reload is over. */
 void plx_reload_refuse(struct plx_reload *reload, const char *reason);

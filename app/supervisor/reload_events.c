@@ -53,10 +53,10 @@ void plx_supervisor_follow_reload(struct plx_supervisor *supervisor, enum plx_re
     }
 }
 
-void plx_supervisor_confirm_reload(struct plx_supervisor *supervisor, bool away)
+void plx_supervisor_confirm_reload(struct plx_supervisor *supervisor, bool is_camera_lost)
 {
     /* An engine that failed may still publish between SIGTERM and its end. */
-    if (!plx_reload_is_complete(&supervisor->reload, away) || supervisor->engine.has_failed)
+    if (!plx_reload_is_complete(&supervisor->reload, is_camera_lost) || supervisor->engine.has_failed)
         return;
     const bool resized = plx_publisher_promote(&supervisor->publisher);
     plx_shm_set_restarts(supervisor->publisher.shm, (uint32_t)supervisor->recovery.deaths);

@@ -77,8 +77,8 @@ void plx_supervisor_keep_waiting(struct plx_supervisor *supervisor);
 
 /* Does what EVENT asks for; FIRST_FAILED is for plx_supervisor_start_failed. */
 void plx_supervisor_follow_reload(struct plx_supervisor *supervisor, enum plx_reload_event event);
-/* The engine has published a frame, or looks for a camera that is AWAY: a reload may be complete. */
-void plx_supervisor_confirm_reload(struct plx_supervisor *supervisor, bool away);
+/* The engine has published a frame, or looks for a camera if IS_CAMERA_LOST: a reload may be complete. */
+void plx_supervisor_confirm_reload(struct plx_supervisor *supervisor, bool is_camera_lost);
 /* The engine could not start, or has ended, for REASON. True if that rolled a reload back, to the old ring as well. */
 bool plx_supervisor_roll_back(struct plx_supervisor *supervisor, const char *reason);
 /* Begins a requested reload, and the first start when it is due. */

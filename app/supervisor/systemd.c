@@ -18,7 +18,7 @@
 #define FEEDINGS 4 /* in one watchdog period, so that a late one does no harm */
 
 /* Sends one datagram. sd_notify(3) would wait while systemd's queue is full. False: send it again later. */
-static bool tell(const char *text)
+static bool send_status(const char *text)
 {
     const char *path = getenv("NOTIFY_SOCKET");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -50,8 +50,8 @@ void plx_notify_init(struct plx_notify *notify)
 void plx_notify_ready(struct plx_notify *notify)
 {
     notify->ready = true;
-    if (!notify->told_ready)
-        notify->told_ready = tell("READY=1");
+    if (!notify->is_ready_sent)
+        notify->is_ready_sent = send_status("READY=1");
 }
 
 void plx_notify_alive(struct plx_notify *notify)
@@ -60,7 +60,7 @@ void plx_notify_alive(struct plx_notify *notify)
 
     if (notify->interval_ns == 0 || now_ns - notify->fed_ns < notify->interval_ns)
         return;
-    if (tell("WATCHDOG=1"))
+    if (send_status("WATCHDOG=1"))
         notify->fed_ns = now_ns;
 }
 
@@ -72,7 +72,7 @@ void plx_notify_status(struct plx_notify *notify, const char *sentence)
     plx_clean_text(line); /* a newline in a message would begin another variable */
     if (strcmp(notify->status, line) == 0)
         return;
-    if (tell(line))
+    if (send_status(line))
         memcpy(notify->status, line, sizeof line);
 }
 
@@ -81,16 +81,16 @@ void plx_notify_reloading(void)
     char text[64];
 
     snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, plx_now_ns() / PLX_NS_PER_US);
-    tell(text);
+    send_status(text);
 }
 
 void plx_notify_reloaded(struct plx_notify *notify)
 {
     if (notify->ready) /* else the first frame sends it */
-        tell("READY=1");
+        send_status("READY=1");
 }
 
 void plx_notify_stopping(void)
 {
-    tell("STOPPING=1");
+    send_status("STOPPING=1");
 }

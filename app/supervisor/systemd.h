@@ -10,7 +10,7 @@ struct plx_notify {
     int64_t interval_ns; /* between two WATCHDOG=1; 0 = no watchdog */
     int64_t fed_ns;      /* time of the last WATCHDOG=1 */
     bool ready;          /* plx_notify_ready was called */
-    bool told_ready;     /* READY=1 was sent */
+    bool is_ready_sent;  /* READY=1 was sent */
     char status[1280];   /* the last STATUS= line */
 };
 

@@ -203,9 +203,9 @@ void plx_alignment_text(const struct plx_alignment_info *alignment, char *ret_te
         snprintf(ret_text, size, "not measured: too little texture, or rows too far off");
         return;
     }
-    while (alignment->worst_rows < verdicts[i].rows)
+    while (alignment->max_epipolar_error_px < verdicts[i].rows)
         i++;
-    snprintf(ret_text, size, "%.1f %s (pitch %.2f deg, roll %.2f deg, scale %.4f)", (double)alignment->worst_rows,
+    snprintf(ret_text, size, "%.1f %s (pitch %.2f deg, roll %.2f deg, scale %.4f)", (double)alignment->max_epipolar_error_px,
              verdicts[i].words, (double)alignment->pitch_rad * PLX_DEGREES_PER_RAD,
              (double)alignment->roll_rad * PLX_DEGREES_PER_RAD, (double)alignment->scale);
 }
@@ -220,7 +220,7 @@ void plx_drift_text(const struct plx_drift_info *drift, char *ret_text, size_t s
         snprintf(
             ret_text, size,
             "%.2f px of rows, %.2f without pitch %.3f +- %.3f, roll %.3f +- %.3f, bend %.3f +- %.3f deg, scale %.4f +- %.4f",
-            (double)drift->rows, (double)drift->rows_left, (double)drift->pitch_rad * degrees,
+            (double)drift->epipolar_error_px, (double)drift->residual_px, (double)drift->pitch_rad * degrees,
             (double)drift->pitch_deviation_rad * degrees, (double)drift->roll_rad * degrees,
             (double)drift->roll_deviation_rad * degrees, (double)drift->bend_rad * degrees,
             (double)drift->bend_deviation_rad * degrees, (double)drift->scale, (double)drift->scale_deviation);
@@ -235,10 +235,10 @@ void plx_correction_text(const struct plx_correction_info *corrections, char *re
     if (corrections->number == 0)
         used = (size_t)snprintf(ret_text, size, "none");
     else
-        used = (size_t)snprintf(ret_text, size,
-                                "%u in force: pitch %.3f, roll %.3f, bend %.3f deg, scale %.4f, disparities %+.2f %+.2f x^2 px",
-                                corrections->number, (double)c->pitch_rad * degrees, (double)c->roll_rad * degrees,
-                                (double)c->bend_rad * degrees, (double)c->scale, (double)c->columns, (double)c->curve);
+        used = (size_t)snprintf(
+            ret_text, size, "%u in force: pitch %.3f, roll %.3f, bend %.3f deg, scale %.4f, disparities %+.2f %+.2f x^2 px",
+            corrections->number, (double)c->pitch_rad * degrees, (double)c->roll_rad * degrees, (double)c->bend_rad * degrees,
+            (double)c->scale, (double)c->disparity_offset_px, (double)c->curve_px);
     if (corrections->proposed_number > 0 && used < size)
         snprintf(ret_text + used, size - used, "; %u is proposed (parallax calibration show)", corrections->proposed_number);
 }
@@ -256,15 +256,16 @@ void plx_offset_text(const struct plx_frame *frame, char *ret_text, size_t size)
 {
     const struct plx_drift_info *drift = &frame->drift;
 
-    if (drift->offset_deviation <= 0) {
+    if (drift->disparity_offset_deviation_px <= 0) {
         snprintf(ret_text, size, "not measured: the camera has hardly moved yet");
         return;
     }
-    size_t used = offset_text(&frame->calibration, drift->offset, drift->offset_deviation, ret_text, size);
+    size_t used =
+        offset_text(&frame->calibration, drift->disparity_offset_px, drift->disparity_offset_deviation_px, ret_text, size);
     if (used < size)
         used += (size_t)snprintf(ret_text + used, size - used, "; at the sides ");
     if (used < size)
-        offset_text(&frame->calibration, drift->side, drift->side_deviation, ret_text + used, size - used);
+        offset_text(&frame->calibration, drift->side_px, drift->side_deviation_px, ret_text + used, size - used);
 }
 
 bool plx_motion_rates(const struct plx_motion_info *motion, double *ret_speed_mps, double *ret_turn_radps)

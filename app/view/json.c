@@ -118,8 +118,8 @@ cJSON *plx_json_alignment(const struct plx_alignment_info *alignment)
         return cJSON_CreateNull();
     cJSON *item = cJSON_CreateObject();
     cJSON_AddNumberToObject(item, "patches", alignment->patches);
-    cJSON_AddItemToObject(item, "rows_px", plx_json_number((double)alignment->rows, 3));
-    cJSON_AddItemToObject(item, "worst_rows_px", plx_json_number((double)alignment->worst_rows, 3));
+    cJSON_AddItemToObject(item, "epipolar_error_px", plx_json_number((double)alignment->epipolar_error_px, 3));
+    cJSON_AddItemToObject(item, "max_epipolar_error_px", plx_json_number((double)alignment->max_epipolar_error_px, 3));
     cJSON_AddItemToObject(item, "pitch_rad", plx_json_number((double)alignment->pitch_rad, 6));
     cJSON_AddItemToObject(item, "roll_rad", plx_json_number((double)alignment->roll_rad, 6));
     cJSON_AddItemToObject(item, "scale", plx_json_number((double)alignment->scale, 6));
@@ -133,8 +133,8 @@ cJSON *plx_json_correction(const struct plx_correction *correction)
     cJSON_AddItemToObject(item, "roll_rad", plx_json_number((double)correction->roll_rad, 7));
     cJSON_AddItemToObject(item, "bend_rad", plx_json_number((double)correction->bend_rad, 7));
     cJSON_AddItemToObject(item, "scale", plx_json_number((double)correction->scale, 7));
-    cJSON_AddItemToObject(item, "columns_px", plx_json_number((double)correction->columns, 3));
-    cJSON_AddItemToObject(item, "curve_px", plx_json_number((double)correction->curve, 3));
+    cJSON_AddItemToObject(item, "disparity_offset_px", plx_json_number((double)correction->disparity_offset_px, 3));
+    cJSON_AddItemToObject(item, "curve_px", plx_json_number((double)correction->curve_px, 3));
     return item;
 }
 
@@ -171,17 +171,17 @@ cJSON *plx_json_drift(const struct plx_drift_info *drift)
         {"roll_deviation_rad", drift->roll_deviation_rad, 7},
         {"bend_deviation_rad", drift->bend_deviation_rad, 7},
         {"scale_deviation", drift->scale_deviation, 7},
-        {"rows_px", drift->rows, 3},
-        {"rows_left_px", drift->rows_left, 3},
-        {"worst_rows_px", drift->worst_rows, 3},
-        {"offset_px", drift->offset, 3},
-        {"offset_deviation_px", drift->offset_deviation, 3},
-        {"curve_px", drift->curve, 3},
-        {"curve_deviation_px", drift->curve_deviation, 3},
-        {"side_px", drift->side, 3},
-        {"side_deviation_px", drift->side_deviation, 3},
+        {"epipolar_error_px", drift->epipolar_error_px, 3},
+        {"residual_px", drift->residual_px, 3},
+        {"max_epipolar_error_px", drift->max_epipolar_error_px, 3},
+        {"disparity_offset_px", drift->disparity_offset_px, 3},
+        {"disparity_offset_deviation_px", drift->disparity_offset_deviation_px, 3},
+        {"curve_px", drift->curve_px, 3},
+        {"curve_deviation_px", drift->curve_deviation_px, 3},
+        {"side_px", drift->side_px, 3},
+        {"side_deviation_px", drift->side_deviation_px, 3},
     };
-    if (drift->matches == 0 && drift->offset_deviation <= 0)
+    if (drift->matches == 0 && drift->disparity_offset_deviation_px <= 0)
         return cJSON_CreateNull();
     cJSON *item = cJSON_CreateObject();
     cJSON_AddNumberToObject(item, "matches", drift->matches);

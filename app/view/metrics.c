@@ -113,12 +113,12 @@ static void print_alignment(struct writer *out, const struct plx_alignment_info 
 {
     if (alignment->patches == 0)
         return;
-    print_metric(out, "parallax_alignment_rows_pixels",
-                 "Row offset at the centre of the image; positive: a point lies lower in the right image.",
-                 (double)alignment->rows);
-    print_metric(out, "parallax_alignment_worst_rows_pixels",
-                 "Largest absolute row offset in the image; from 2 on the cameras are misaligned.",
-                 (double)alignment->worst_rows);
+    print_metric(out, "parallax_alignment_epipolar_error_pixels",
+                 "Epipolar error at the centre of the image; positive: a point lies lower in the right image.",
+                 (double)alignment->epipolar_error_px);
+    print_metric(out, "parallax_alignment_max_epipolar_error_pixels",
+                 "Largest absolute epipolar error in the image; from 2 on the cameras are misaligned.",
+                 (double)alignment->max_epipolar_error_px);
     print_metric(out, "parallax_alignment_pitch_radians", "Rotation of the right camera that explains the offset of rows.",
                  (double)alignment->pitch_rad);
     print_metric(out, "parallax_alignment_roll_radians", "Rotation of the right camera about its view axis.",
@@ -131,9 +131,10 @@ static void print_alignment(struct writer *out, const struct plx_alignment_info 
 static void print_drift(struct writer *out, const struct plx_drift_info *drift)
 {
     if (drift->matches > 0) {
-        print_metric(out, "parallax_drift_rows_pixels", "Median row offset of the newest matches.", (double)drift->rows);
-        print_metric(out, "parallax_drift_rows_left_pixels", "Likewise, without pitch, roll, bend and scale.",
-                     (double)drift->rows_left);
+        print_metric(out, "parallax_drift_epipolar_error_pixels", "Median epipolar error of the newest matches.",
+                     (double)drift->epipolar_error_px);
+        print_metric(out, "parallax_drift_residual_pixels", "Likewise, without pitch, roll, bend and scale.",
+                     (double)drift->residual_px);
         print_metric(out, "parallax_drift_pitch_radians", "Rotation of the right camera, by the rows of matches.",
                      (double)drift->pitch_rad);
         print_metric(out, "parallax_drift_roll_radians", "Rotation of the right camera about its view axis.",
@@ -143,15 +144,15 @@ static void print_drift(struct writer *out, const struct plx_drift_info *drift)
         print_metric(out, "parallax_drift_scale_ratio", "Size of the right image relative to the left one, less 1.",
                      (double)drift->scale);
     }
-    if (drift->offset_deviation > 0) {
-        print_metric(out, "parallax_drift_offset_pixels", "Error of disparities in the middle of the picture, by the motion.",
-                     (double)drift->offset);
-        print_metric(out, "parallax_drift_offset_deviation_pixels", "Standard deviation of that offset.",
-                     (double)drift->offset_deviation);
+    if (drift->disparity_offset_deviation_px > 0) {
+        print_metric(out, "parallax_drift_disparity_offset_pixels",
+                     "Error of disparities in the middle of the picture, by the motion.", (double)drift->disparity_offset_px);
+        print_metric(out, "parallax_drift_disparity_offset_deviation_pixels", "Standard deviation of that offset.",
+                     (double)drift->disparity_offset_deviation_px);
         print_metric(out, "parallax_drift_side_pixels", "Error of disparities at the sides of the picture, by the motion.",
-                     (double)drift->side);
+                     (double)drift->side_px);
         print_metric(out, "parallax_drift_side_deviation_pixels", "Standard deviation of that error at the sides.",
-                     (double)drift->side_deviation);
+                     (double)drift->side_deviation_px);
     }
 }
 

@@ -21,7 +21,7 @@
 struct plx_web_connection;
 struct plx_web_peer;
 
-/* What is told of a connection. None of these may close it. */
+/* Receives what a connection has read. None of these functions may close it. */
 struct plx_web_handler {
     void (*request)(void *context, struct plx_web_connection *connection, const struct plx_http_request *request);
     void (*message)(void *context, struct plx_web_connection *connection, const struct plx_ws_message *message);

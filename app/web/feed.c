@@ -117,12 +117,12 @@ static void read_state(struct plx_web_feed *feed)
 /* Says once whether the service is there, and whenever it comes or goes. */
 static void log_change(struct plx_web_feed *feed, bool was_up)
 {
-    if (feed->status.up && (!was_up || !feed->told))
+    if (feed->status.up && (!was_up || !feed->is_logged))
         plx_log(LOG_INFO, "%s: reading the service", feed->socket);
-    else if (!feed->status.up && (was_up || !feed->told))
+    else if (!feed->status.up && (was_up || !feed->is_logged))
         plx_log(LOG_WARNING, "%s: %s; waiting for it", feed->socket,
-                feed->told ? "the service is gone" : "no service is there yet");
-    feed->told = true;
+                feed->is_logged ? "the service is gone" : "no service is there yet");
+    feed->is_logged = true;
 }
 
 static int on_timer(sd_event_source *source, uint64_t now_us, void *context)

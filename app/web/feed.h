@@ -9,7 +9,7 @@
 
 #include "app/view/status.h"
 
-/* What is told. */
+/* Who receives frames and states. */
 struct plx_web_audience {
     bool (*wants_frame)(void *context); /* somebody will take the next frame whole */
     void (*frame)(void *context);       /* plx_web_feed.frame is a new one */
@@ -28,8 +28,8 @@ struct plx_web_feed {
     size_t capacity;
     struct plx_frame_stats stats; /* this second, so far */
     struct plx_status status;     /* present status; its stats are those of the last whole second */
-    unsigned states;              /* told so far */
-    bool told;                    /* the log has said whether the service is there */
+    unsigned states;              /* reported so far */
+    bool is_logged;               /* the log has said whether the service is there */
 };
 
 /* Begins to look for the service. AUDIENCE outlives the feed. NOMEM. */

@@ -238,9 +238,9 @@ static bool is_unauthorized(const struct plx_web_connection *connection, const s
            (!like || strcmp(connection->remote, like->remote) == 0);
 }
 
-/* If more than MOST connections are unauthorized, closes the oldest of them; of the address of LIKE only, unless LIKE is NULL.
- */
-static void limit_unauthorized(struct plx_web_server *server, const struct plx_web_connection *like, int most)
+/* If more than MAX_COUNT connections are unauthorized, closes the oldest of them. Counts those of the address of LIKE only,
+ * unless LIKE is NULL. */
+static void limit_unauthorized(struct plx_web_server *server, const struct plx_web_connection *like, int max_count)
 {
     struct plx_web_connection *oldest = NULL;
     int count = 0;
@@ -251,7 +251,7 @@ static void limit_unauthorized(struct plx_web_server *server, const struct plx_w
         count++;
         oldest = !oldest || each->begun_ns < oldest->begun_ns ? each : oldest;
     }
-    if (count > most)
+    if (count > max_count)
         plx_web_abort(oldest);
 }
 

@@ -37,12 +37,12 @@ const struct plx_yaml_node *plx_need(struct plx_reader *reader, const struct plx
 }
 
 /* "5" or "4 to 5" */
-static const char *span(int least, int most, char ret_text[32])
+static const char *span(int min_count, int max_count, char ret_text[32])
 {
-    if (least == most)
-        snprintf(ret_text, 32, "%d", least);
+    if (min_count == max_count)
+        snprintf(ret_text, 32, "%d", min_count);
     else
-        snprintf(ret_text, 32, "%d to %d", least, most);
+        snprintf(ret_text, 32, "%d to %d", min_count, max_count);
     return ret_text;
 }
 
@@ -59,7 +59,7 @@ double plx_read_real(struct plx_reader *reader, const struct plx_yaml_node *node
     return value;
 }
 
-int plx_read_list(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most, double *ret_value)
+int plx_read_list(struct plx_reader *reader, const struct plx_yaml_node *node, int min_count, int max_count, double *ret_value)
 {
     char wanted[32];
     int count = 0;
@@ -67,22 +67,22 @@ int plx_read_list(struct plx_reader *reader, const struct plx_yaml_node *node, i
         return 0;
     if (node->kind != PLX_YAML_LIST)
         plx_reader_fail(reader, node, PLX_ERR_FORMAT, "%s is no list; expected a list of numbers", name_of(node));
-    else if (node->count < least || node->count > most)
+    else if (node->count < min_count || node->count > max_count)
         plx_reader_fail(reader, node, PLX_ERR_FORMAT, "%s has %d numbers; expected %s", name_of(node), node->count,
-                        span(least, most, wanted));
+                        span(min_count, max_count, wanted));
     for (const struct plx_yaml_node *child = node->child; child && reader->error == 0; child = child->next)
         ret_value[count++] = plx_read_real(reader, child);
     return count;
 }
 
-static int read_whole(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most)
+static int read_whole(struct plx_reader *reader, const struct plx_yaml_node *node, int min_value, int max_value)
 {
     const double value = plx_read_real(reader, node);
     if (reader->error < 0)
         return 0;
-    if (!(value >= least && value <= most) || value != floor(value)) {
+    if (!(value >= min_value && value <= max_value) || value != floor(value)) {
         plx_reader_fail(reader, node, PLX_ERR_RANGE, "%s is %s; expected a whole number from %d to %d", name_of(node),
-                        node->text, least, most);
+                        node->text, min_value, max_value);
         return 0;
     }
     return (int)value;
@@ -120,14 +120,15 @@ void plx_read_matrix(struct plx_reader *reader, const struct plx_yaml_node *node
     plx_read_list(reader, matrix.data, rows * cols, rows * cols, ret_value);
 }
 
-int plx_read_vector(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most, double *ret_value)
+int plx_read_vector(struct plx_reader *reader, const struct plx_yaml_node *node, int min_count, int max_count,
+                    double *ret_value)
 {
     const struct matrix matrix = read_shape(reader, node);
     const int rows = matrix.rows, cols = matrix.cols;
     char wanted[32];
-    if (reader->error == 0 && ((rows != 1 && cols != 1) || rows > most || cols > most || rows * cols < least))
+    if (reader->error == 0 && ((rows != 1 && cols != 1) || rows > max_count || cols > max_count || rows * cols < min_count))
         plx_reader_fail(reader, node, PLX_ERR_FORMAT, "%s is a %d x %d matrix; expected one row or column of %s numbers",
-                        name_of(node), rows, cols, span(least, most, wanted));
+                        name_of(node), rows, cols, span(min_count, max_count, wanted));
     return plx_read_list(reader, matrix.data, rows * cols, rows * cols, ret_value);
 }
 
@@ -199,7 +200,7 @@ void plx_check_baseline(struct plx_reader *reader, const struct plx_yaml_node *n
 static const struct model {
     const char *name;
     enum plx_distortion model;
-    int least, most; /* more than 8: OpenCV's thin prism and tilt, which must be 0 */
+    int min_count, max_count; /* more than 8: OpenCV's thin prism and tilt, which must be 0 */
 } models[] = {
     {"none", PLX_DISTORTION_NONE, 0, 14},          {"plumb_bob", PLX_DISTORTION_PLUMB_BOB, 4, 5},
     {"radtan", PLX_DISTORTION_PLUMB_BOB, 4, 5},    {"rational_polynomial", PLX_DISTORTION_RATIONAL, 8, 14},
@@ -228,9 +229,9 @@ void plx_read_distortion(struct plx_reader *reader, const struct plx_yaml_node *
         plx_reader_fail(reader, name, PLX_ERR_UNSUPPORTED,
                         "distortion model \"%s\"; expected plumb_bob, rational_polynomial, equidistant or none",
                         name ? plx_quote(name->text, quoted) : "");
-    else if (count < model->least || count > model->most)
+    else if (count < model->min_count || count > model->max_count)
         plx_reader_fail(reader, node, PLX_ERR_FORMAT, "%s has %d coefficients; expected %s for %s", name_of(node), count,
-                        span(model->least, model->most, wanted), model->name);
+                        span(model->min_count, model->max_count, wanted), model->name);
     for (int i = used; i < count && reader->error == 0; i++)
         if (value[i] != 0)
             plx_reader_fail(reader, node, PLX_ERR_UNSUPPORTED, "coefficient %d of %s is %g; expected 0 (%s)", i + 1,

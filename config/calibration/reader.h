@@ -27,15 +27,15 @@ const struct plx_yaml_node *plx_need(struct plx_reader *reader, const struct plx
 /* A finite number. */
 double plx_read_real(struct plx_reader *reader, const struct plx_yaml_node *node);
 
-typedef int plx_read_numbers(struct plx_reader *reader, const struct plx_yaml_node *node, int least, int most,
+typedef int plx_read_numbers(struct plx_reader *reader, const struct plx_yaml_node *node, int min_count, int max_count,
                              double *ret_value);
-/* A plain list of LEAST to MOST finite numbers; returns how many. */
+/* A plain list of MIN_COUNT to MAX_COUNT finite numbers; returns how many. */
 plx_read_numbers plx_read_list;
 
 /* A map of rows, cols and data (OpenCV, ROS): exactly ROWS x COLS finite numbers, row-major. */
 void plx_read_matrix(struct plx_reader *reader, const struct plx_yaml_node *node, int rows, int cols, double *ret_value);
 
-/* The same for a row or a column of LEAST to MOST numbers; returns how many. */
+/* The same for a row or a column of MIN_COUNT to MAX_COUNT numbers; returns how many. */
 plx_read_numbers plx_read_vector;
 
 /* A picture's side: a whole number of pixels, 1 to PLX_MAX_SIDE. */

@@ -43,12 +43,12 @@ static void compare(const struct plx_row_offset *offset, int count, struct plx_r
 
 /* The plane through three offsets; false if they lie too near to each other, or to one line, or the plane is too steep. */
 static bool through(const struct plx_row_offset *p, const struct plx_row_offset *q, const struct plx_row_offset *r,
-                    double least_area, struct plx_row_fit *ret_fit)
+                    double min_area, struct plx_row_fit *ret_fit)
 {
     const double qx = q->x - p->x, qy = q->y - p->y, rx = r->x - p->x, ry = r->y - p->y;
     const double area = qx * ry - rx * qy;
 
-    if (fabs(area) < least_area)
+    if (fabs(area) < min_area)
         return false;
     const double per_x = ((q->rows - p->rows) * ry - (r->rows - p->rows) * qy) / area;
     const double per_y = (qx * (r->rows - p->rows) - rx * (q->rows - p->rows)) / area;
@@ -79,7 +79,7 @@ static struct plx_row_fit refine(const struct plx_row_offset *offset, int count,
 }
 
 /* The best plane through three of the offsets. */
-static struct plx_row_fit best_tilted(const struct plx_row_offset *offset, int count, double least_area)
+static struct plx_row_fit best_tilted(const struct plx_row_offset *offset, int count, double min_area)
 {
     struct plx_row_fit best = {0}, fit;
     uint32_t random = 1;
@@ -90,7 +90,7 @@ static struct plx_row_fit best_tilted(const struct plx_row_offset *offset, int c
             random = random * 1664525u + 1013904223u; /* Numerical Recipes' generator */
             corner[k] = &offset[(uint64_t)random * (uint32_t)count >> 32];
         }
-        if (through(corner[0], corner[1], corner[2], least_area, &fit))
+        if (through(corner[0], corner[1], corner[2], min_area, &fit))
             compare(offset, count, fit, &best);
     }
     return best;
@@ -259,8 +259,8 @@ static struct plx_alignment_info describe(const struct plx_alignment *alignment)
         return (struct plx_alignment_info){.patches = 0};
     return (struct plx_alignment_info){
         .patches = (uint32_t)fit->inliers,
-        .rows = (float)fit->rows,
-        .worst_rows = (float)(fabs(fit->rows) + along + down), /* in one of the corners */
+        .epipolar_error_px = (float)fit->rows,
+        .max_epipolar_error_px = (float)(fabs(fit->rows) + along + down), /* in one of the corners */
         .pitch_rad = (float)atan(fit->rows / alignment->focal_length),
         .roll_rad = (float)-atan(fit->per_x),
         .scale = (float)(1 + fit->per_y),
@@ -275,7 +275,7 @@ static void add_offset(struct plx_alignment *alignment, struct plx_row_offset of
     alignment->fit = plx_row_fit(alignment->offset, alignment->offsets, alignment->width / 2.0, alignment->height / 2.0);
     if (2 * alignment->fit.inliers < PLX_ALIGNMENT_OFFSETS)
         alignment->fit = (struct plx_row_fit){.inliers = 0};
-    const bool is_off = describe(alignment).worst_rows >= PLX_ALIGNMENT_ROWS;
+    const bool is_off = describe(alignment).max_epipolar_error_px >= PLX_ALIGNMENT_ROWS;
     alignment->off = !is_off ? 0 : smallest(alignment->off + 1, PLX_ALIGNMENT_SURE);
     alignment->is_known =
         alignment->is_known || (alignment->fit.inliers > 0 && !is_off) || alignment->off >= PLX_ALIGNMENT_SURE;

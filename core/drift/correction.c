@@ -18,29 +18,29 @@
 #define MIN_SPAN_NS (20 * PLX_NS_PER_S)
 #define MAX_ANGLE_RAD 0.035 /* 2 degrees */
 #define MAX_SCALE 0.01
-#define MIN_COLUMNS_PX 0.1
-#define MAX_COLUMNS_PX 4.0
+#define MIN_OFFSET_PX 0.1
+#define MAX_OFFSET_PX 4.0
 #define REFINES 1.0 /* standard deviations: the memory of steps was not full when the correction in force was made */
-#define PLACES 3    /* where columns are judged, as shares of x^2 at the side of the picture: */
+#define PLACES 3    /* where disparities are judged, as shares of x^2 at the side of the picture: */
 #define NUMBERS PLX_ROW_NUMBERS
 
 static const double places[PLACES] = {0, 0.4, 1};
 
-static bool are_plausible_columns(const struct plx_disparity_error *error)
+static bool is_plausible_error(const struct plx_disparity_error *error)
 {
-    return fabs(error->offset) <= MAX_COLUMNS_PX && fabs(error->curve) <= MAX_COLUMNS_PX;
+    return fabs(error->offset) <= MAX_OFFSET_PX && fabs(error->curve) <= MAX_OFFSET_PX;
 }
 
 bool plx_correction_is_plausible(const struct plx_correction *correction)
 {
-    static const double most[NUMBERS] = {MAX_ANGLE_RAD, MAX_ANGLE_RAD, MAX_ANGLE_RAD, MAX_SCALE};
+    static const double largest[NUMBERS] = {MAX_ANGLE_RAD, MAX_ANGLE_RAD, MAX_ANGLE_RAD, MAX_SCALE};
     const struct plx_row_numbers numbers = plx_row_numbers_of_correction(correction);
 
     for (int i = 0; i < NUMBERS; i++)
-        if (!(fabs(numbers.at[i]) <= most[i]))
+        if (!(fabs(numbers.at[i]) <= largest[i]))
             return false;
-    const struct plx_disparity_error error = plx_correction_columns(correction);
-    return are_plausible_columns(&error);
+    const struct plx_disparity_error error = plx_correction_disparity_error(correction);
+    return is_plausible_error(&error);
 }
 
 static bool is_plausible(const struct plx_correction *in_force, const struct plx_correction *number)
@@ -52,11 +52,11 @@ static bool is_plausible(const struct plx_correction *in_force, const struct plx
 /* The largest number in its deviations. */
 static double significance(const struct plx_row_numbers *number, const struct plx_row_numbers *deviation)
 {
-    double most = 0;
+    double largest = 0;
 
     for (int i = 0; i < NUMBERS; i++)
-        most = fmax(most, fabs(number->at[i]) / deviation->at[i]);
-    return most;
+        largest = fmax(largest, fabs(number->at[i]) / deviation->at[i]);
+    return largest;
 }
 
 /* Standard deviation of the rows at a corner of the picture, were the numbers independent, is small enough there. */
@@ -118,7 +118,7 @@ static bool is_better(const struct plx_row_drift *drift)
             return false;
         for (int quarter = 0; quarter < 4; quarter++) {
             const double with = plx_row_drift_median(drift, judged, quarter, &number, &count);
-            const double noise = NOISE_OF_MEDIAN * (double)drift->info.rows_left / sqrt(fmax(count, 1));
+            const double noise = NOISE_OF_MEDIAN * (double)drift->info.residual_px / sqrt(fmax(count, 1));
             if (count >= MIN_OF_QUARTER && with > plx_row_drift_median(drift, judged, quarter, &none, &count) + noise)
                 return false;
         }
@@ -138,8 +138,8 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
     if (info->matches < MIN_MATCHES || !plx_row_drift_fit(drift, PLX_ROWS_ALL, &number, &deviation))
         return PLX_CORRECTION_UNKNOWN;
     const bool significant = significance(&number, &deviation) >= SIGNIFICANT;
-    const bool better = (double)info->rows - (double)info->rows_left >= BETTER_PX;
-    if ((double)info->worst_rows < MIN_ROWS_PX || (!significant && !better))
+    const bool better = (double)info->epipolar_error_px - (double)info->residual_px >= BETTER_PX;
+    if ((double)info->max_epipolar_error_px < MIN_ROWS_PX || (!significant && !better))
         return PLX_CORRECTION_INSIGNIFICANT;
     const struct plx_correction correction = plx_row_numbers_to_correction(&number);
     if (!is_plausible(in_force, &correction))
@@ -156,9 +156,9 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
     return PLX_CORRECTION_HOLDS;
 }
 
-void plx_column_drift_measure(const struct plx_motion_steps *steps, struct plx_column_drift *ret)
+void plx_disparity_drift_measure(const struct plx_motion_steps *steps, struct plx_disparity_drift *ret)
 {
-    *ret = (struct plx_column_drift){.is_full = steps->count == PLX_STEPS};
+    *ret = (struct plx_disparity_drift){.is_full = steps->count == PLX_STEPS};
     for (int part = 0; part < PLX_STEPS_PARTS; part++)
         plx_disparity_error_estimate(steps, (enum plx_motion_steps_part)part, &ret->part[part]);
 }
@@ -169,9 +169,9 @@ static double left_at(const struct plx_disparity_estimate *estimate, const struc
     return plx_disparity_error_at(&estimate->error, x2) - plx_disparity_error_at(error, x2);
 }
 
-enum plx_correction_verdict plx_correction_of_columns(const struct plx_column_drift *drift,
-                                                      const struct plx_disparity_error *in_force, bool refines, double side,
-                                                      struct plx_disparity_error *ret_change)
+enum plx_correction_verdict plx_correction_of_disparities(const struct plx_disparity_drift *drift,
+                                                          const struct plx_disparity_error *in_force, bool refines, double side,
+                                                          struct plx_disparity_error *ret_change)
 {
     const struct plx_disparity_estimate *all = &drift->part[PLX_STEPS_ALL], *older = &drift->part[PLX_STEPS_OLDER],
                                         *newer = &drift->part[PLX_STEPS_NEWER];
@@ -182,7 +182,7 @@ enum plx_correction_verdict plx_correction_of_columns(const struct plx_column_dr
         return PLX_CORRECTION_UNKNOWN;
     for (int i = 0; i < PLACES; i++) {
         const double x2 = places[i] * side, deviation = sqrt(plx_disparity_variance_at(all, x2));
-        is_significant |= fabs(left_at(all, in_force, x2)) >= fmax(MIN_COLUMNS_PX, deviations * deviation);
+        is_significant |= fabs(left_at(all, in_force, x2)) >= fmax(MIN_OFFSET_PX, deviations * deviation);
     }
     if (!is_significant)
         return PLX_CORRECTION_INSIGNIFICANT;
@@ -192,7 +192,7 @@ enum plx_correction_verdict plx_correction_of_columns(const struct plx_column_dr
         if (fabs(difference) > SIGNIFICANT * sqrt(variance))
             return PLX_CORRECTION_UNSTEADY;
     }
-    if (!are_plausible_columns(&all->error))
+    if (!is_plausible_error(&all->error))
         return PLX_CORRECTION_IMPLAUSIBLE;
     *ret_change = (struct plx_disparity_error){left_at(all, in_force, 0), all->error.curve - in_force->curve};
     return PLX_CORRECTION_HOLDS;

@@ -3,7 +3,7 @@
  * Whether what the pictures show of a calibration's error may correct it. Rows correct rows: the four numbers must be
  * significant, plausible, the same in each quarter of at least 20 s, and better where they were not fitted and in each quarter
  * of the picture. Movements of pictures that were not taken at the same time look like an error, but not so long in one
- * direction. They say nothing about columns: those need the error of disparities that the motion shows, in both halves of its
+ * direction. They say nothing about disparities: correcting those takes the error that the motion shows, in both halves of its
  * steps.
  */
 #ifndef PLX_CORE_DRIFT_CORRECTION_H
@@ -24,9 +24,9 @@ enum plx_correction_verdict {
 };
 
 /* What CORRECTION corrects of the error of disparities. */
-static inline struct plx_disparity_error plx_correction_columns(const struct plx_correction *correction)
+static inline struct plx_disparity_error plx_correction_disparity_error(const struct plx_correction *correction)
 {
-    return (struct plx_disparity_error){(double)correction->columns, (double)correction->curve};
+    return (struct plx_disparity_error){(double)correction->disparity_offset_px, (double)correction->curve_px};
 }
 
 /* False if a number is larger than any drift: no estimate makes such a correction, so none comes from a file either. */
@@ -39,18 +39,18 @@ enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *d
                                                    struct plx_correction *ret_number);
 
 /* Estimates of the error of disparities from the older half, the newer half and all of the steps; steps 0: not measured. */
-struct plx_column_drift {
+struct plx_disparity_drift {
     struct plx_disparity_estimate part[PLX_STEPS_PARTS];
     bool is_full; /* the newest PLX_STEPS steps were there */
 };
 
 /* Measures RET by STEPS, of which PLX_STEPS_ALL is all unknown if they say too little. Takes milliseconds. */
-void plx_column_drift_measure(const struct plx_motion_steps *steps, struct plx_column_drift *ret);
+void plx_disparity_drift_measure(const struct plx_motion_steps *steps, struct plx_disparity_drift *ret);
 
 /* The verdict on correcting disparities by what IN_FORCE leaves of their error. REFINES: a correction from few steps is in
  * force, which more steps may refine. SIDE: x^2 at the side of the picture. *ret_change is set where it holds. */
-enum plx_correction_verdict plx_correction_of_columns(const struct plx_column_drift *drift,
-                                                      const struct plx_disparity_error *in_force, bool refines, double side,
-                                                      struct plx_disparity_error *ret_change);
+enum plx_correction_verdict plx_correction_of_disparities(const struct plx_disparity_drift *drift,
+                                                          const struct plx_disparity_error *in_force, bool refines, double side,
+                                                          struct plx_disparity_error *ret_change);
 
 #endif

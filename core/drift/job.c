@@ -6,34 +6,35 @@
 #include "core/drift/offset.h"
 
 #define MIN_MATCHES 64
-#define KNOCK_PX 0.15    /* more rows than before */
+#define BUMP_PX 0.15     /* larger epipolar error than before */
 #define TAKEN_BACK 0.5   /* so much of a correction, by the next one, takes it back */
 #define MAX_TAKEN_BACK 2 /* then the learner gives up */
 #define MAX_ROWS_PX 2.0  /* wrong by more, rows bend disparities */
 
 /* The newest matches say something else than the estimate, which most others made. */
-static bool was_knocked(const struct plx_row_drift *drift)
+static bool camera_was_bumped(const struct plx_row_drift *drift)
 {
     const struct plx_row_numbers number = plx_row_numbers_of_drift(&drift->info);
     int count;
 
     if (drift->count < 4 * PLX_ROWS_NEWEST_COUNT || drift->info.matches == 0)
         return false;
-    return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.rows_left + KNOCK_PX;
+    return plx_row_drift_median(drift, PLX_ROWS_NEWEST, -1, &number, &count) > (double)drift->info.residual_px + BUMP_PX;
 }
 
-void plx_drift_info_set_columns(struct plx_drift_info *info, const struct plx_disparity_estimate *estimate,
-                                const struct plx_correction *applied, double side)
+void plx_drift_info_set_disparities(struct plx_drift_info *info, const struct plx_disparity_estimate *estimate,
+                                    const struct plx_correction *applied, double side)
 {
-    info->offset = info->curve = info->side = info->offset_deviation = info->curve_deviation = info->side_deviation = 0;
+    info->disparity_offset_px = info->curve_px = info->side_px = info->disparity_offset_deviation_px =
+        info->curve_deviation_px = info->side_deviation_px = 0;
     if (estimate->steps == 0)
         return;
-    info->offset = (float)estimate->error.offset - applied->columns;
-    info->curve = (float)estimate->error.curve - applied->curve;
-    info->side = info->offset + (float)side * info->curve;
-    info->offset_deviation = (float)sqrt(estimate->covariance[0][0]);
-    info->curve_deviation = (float)sqrt(estimate->covariance[1][1]);
-    info->side_deviation = (float)sqrt(plx_disparity_variance_at(estimate, side));
+    info->disparity_offset_px = (float)estimate->error.offset - applied->disparity_offset_px;
+    info->curve_px = (float)estimate->error.curve - applied->curve_px;
+    info->side_px = info->disparity_offset_px + (float)side * info->curve_px;
+    info->disparity_offset_deviation_px = (float)sqrt(estimate->covariance[0][0]);
+    info->curve_deviation_px = (float)sqrt(estimate->covariance[1][1]);
+    info->side_deviation_px = (float)sqrt(plx_disparity_variance_at(estimate, side));
 }
 
 /* True if AFTER differs from what was proposed last. */
@@ -42,7 +43,8 @@ static bool is_news(const struct plx_correction_info *state, const struct plx_co
     const struct plx_correction change = plx_correction_add(after, &state->proposed, -1);
     const double rows = fabs((double)change.pitch_rad) + fabs((double)change.roll_rad) + fabs((double)change.bend_rad) / 2 +
                         fabs((double)change.scale);
-    return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.columns) > 0.1 || fabs((double)change.curve) > 0.3;
+    return state->proposed_number == 0 || rows > 2e-4 || fabs((double)change.disparity_offset_px) > 0.1 ||
+           fabs((double)change.curve_px) > 0.3;
 }
 
 static void decide(struct plx_drift_result *result, enum plx_drift_decision decision, const struct plx_correction *after)
@@ -67,27 +69,28 @@ static void correct_rows(struct plx_drift_result *result, const struct plx_corre
     memory->taken_back += square > 0 && along <= -TAKEN_BACK * square;
     result->gave_up = memory->taken_back >= MAX_TAKEN_BACK;
     memory->change = *change;
-    memory->refines = true; /* wrong rows had bent the columns */
+    memory->refines = true; /* wrong rows had bent the disparities */
     result->since = 0;
     decide(result, PLX_DECIDES_ROWS, after);
 }
 
-/* What new steps say of the columns: what motion uses from now on, and whether the correction in force is to be changed, by
- * *ret_change. */
-static bool judge_columns(struct plx_drift_result *result, struct plx_correction *ret_change)
+/* What new steps say of the disparities: what motion uses from now on, and whether the correction in force is to be changed,
+ * by *ret_change. */
+static bool judge_disparities(struct plx_drift_result *result, struct plx_correction *ret_change)
 {
-    const struct plx_column_drift *columns = &result->memory.columns;
-    const struct plx_disparity_error in_force = plx_correction_columns(&result->state.applied);
+    const struct plx_disparity_drift *disparities = &result->memory.disparities;
+    const struct plx_disparity_error in_force = plx_correction_disparity_error(&result->state.applied);
     struct plx_disparity_error change;
 
-    if (!result->has_columns)
+    if (!result->has_disparities)
         return false;
-    if (plx_correction_of_columns(columns, &result->used, true, result->side, &change) == PLX_CORRECTION_HOLDS)
-        result->used = columns->part[PLX_STEPS_ALL].error;
-    if (plx_correction_of_columns(columns, &in_force, result->memory.refines, result->side, &change) != PLX_CORRECTION_HOLDS)
+    if (plx_correction_of_disparities(disparities, &result->used, true, result->side, &change) == PLX_CORRECTION_HOLDS)
+        result->used = disparities->part[PLX_STEPS_ALL].error;
+    if (plx_correction_of_disparities(disparities, &in_force, result->memory.refines, result->side, &change) !=
+        PLX_CORRECTION_HOLDS)
         return false;
-    ret_change->columns = (float)change.offset;
-    ret_change->curve = (float)change.curve;
+    ret_change->disparity_offset_px = (float)change.offset;
+    ret_change->curve_px = (float)change.curve;
     return true;
 }
 
@@ -98,28 +101,28 @@ static void judge(const struct plx_drift_job *job, struct plx_drift_result *resu
     const struct plx_correction *applied = &result->state.applied;
     static const struct plx_correction none;
     const bool first = plx_correction_same_rows(applied, &none) && result->state.proposed_number == 0;
-    const bool fresh = first || result->since >= PLX_ROW_MATCHES / 2; /* the matches; columns count steps */
-    struct plx_correction rows = {0}, columns = {0};
+    const bool fresh = first || result->since >= PLX_ROW_MATCHES / 2; /* the matches; disparities count steps */
+    struct plx_correction rows = {0}, disparities = {0};
 
     const enum plx_correction_verdict of_rows =
         plx_correction_of_rows(&result->drift, applied, &job->calibration, job->width, job->height, &rows);
-    const bool row = fresh && of_rows == PLX_CORRECTION_HOLDS;
-    if (!row)
+    const bool corrects_rows = fresh && of_rows == PLX_CORRECTION_HOLDS;
+    if (!corrects_rows)
         rows = (struct plx_correction){0};
-    /* Rows that are far off bend disparities: as long as nobody knows them, columns wait. */
-    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)result->drift.info.worst_rows < MAX_ROWS_PX;
-    const bool column = straight && judge_columns(result, &columns);
+    /* Rows that are far off bend disparities: as long as nobody knows them, disparities wait. */
+    const bool straight = of_rows != PLX_CORRECTION_UNKNOWN && (double)result->drift.info.max_epipolar_error_px < MAX_ROWS_PX;
+    const bool corrects_disparities = straight && judge_disparities(result, &disparities);
     const struct plx_correction with_rows = plx_correction_add(applied, &rows, 1);
-    if (row && mode >= PLX_CORRECTION_ROWS)
+    if (corrects_rows && mode >= PLX_CORRECTION_ROWS)
         correct_rows(result, &rows, &with_rows);
-    const struct plx_correction with_both = plx_correction_add(&with_rows, &columns, 1);
-    if (column && mode == PLX_CORRECTION_ALL) {
-        decide(result, PLX_DECIDES_COLUMNS, &with_both);
-        result->memory.refines = !result->memory.columns.is_full;
+    const struct plx_correction with_both = plx_correction_add(&with_rows, &disparities, 1);
+    if (corrects_disparities && mode == PLX_CORRECTION_ALL) {
+        decide(result, PLX_DECIDES_DISPARITIES, &with_both);
+        result->memory.refines = !result->memory.disparities.is_full;
     }
-    if ((row && mode < PLX_CORRECTION_ROWS) || (column && mode < PLX_CORRECTION_ALL))
+    if ((corrects_rows && mode < PLX_CORRECTION_ROWS) || (corrects_disparities && mode < PLX_CORRECTION_ALL))
         decide(result, PLX_DECIDES_PROPOSAL, &with_both);
-    result->decides_rows = row;
+    result->decides_rows = corrects_rows;
 }
 
 /* Takes over what is wanted. */
@@ -141,7 +144,7 @@ static void obey(const struct plx_drift_job *job, struct plx_drift_result *resul
 
 void plx_drift_job_run(const struct plx_drift_job *job, struct plx_drift_result *ret_result)
 {
-    *ret_result = (struct plx_drift_result){.has_columns = job->has_steps,
+    *ret_result = (struct plx_drift_result){.has_disparities = job->has_steps,
                                             .used = job->used,
                                             .state = job->state,
                                             .memory = job->memory,
@@ -149,12 +152,12 @@ void plx_drift_job_run(const struct plx_drift_job *job, struct plx_drift_result 
                                             .side = plx_side_square(&job->calibration, job->width)};
     ret_result->drift = job->drift;
     if (job->has_steps)
-        plx_column_drift_measure(&job->steps, &ret_result->memory.columns);
+        plx_disparity_drift_measure(&job->steps, &ret_result->memory.disparities);
     obey(job, ret_result);
     if (ret_result->changed || job->drift.count < MIN_MATCHES) /* the matches are of the correction before, or few */
         return;
     plx_row_drift_estimate(&ret_result->drift);
-    ret_result->forget = was_knocked(&ret_result->drift);
+    ret_result->forget = camera_was_bumped(&ret_result->drift);
     if (!ret_result->forget && job->mode != PLX_CORRECTION_OFF)
         judge(job, ret_result);
 }
@@ -174,8 +177,8 @@ bool plx_drift_result_next(struct plx_drift_result *result, struct plx_correctio
                                                          .match = result->drift.match,
                                                          .matches = result->drift.count,
                                                          .focal_length = result->drift.focal_length};
-        plx_drift_info_set_columns(&ret_evidence->drift, &result->memory.columns.part[PLX_STEPS_ALL], &ret_evidence->before,
-                                   result->side);
+        plx_drift_info_set_disparities(&ret_evidence->drift, &result->memory.disparities.part[PLX_STEPS_ALL],
+                                       &ret_evidence->before, result->side);
         return true;
     }
     return false;

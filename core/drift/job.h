@@ -13,7 +13,7 @@
 enum plx_correction_mode {
     PLX_CORRECTION_OFF,     /* nothing is corrected */
     PLX_CORRECTION_PROPOSE, /* what holds waits until somebody accepts it */
-    PLX_CORRECTION_ROWS,    /* rows are corrected, columns proposed */
+    PLX_CORRECTION_ROWS,    /* rows are corrected, disparities proposed */
     PLX_CORRECTION_ALL
 };
 
@@ -22,7 +22,7 @@ struct plx_correction_evidence {
     bool applied;                        /* else proposed */
     bool gave_up;                        /* see plx_learner_gave_up */
     struct plx_correction before, after; /* in force until now; proposed or in force from now on */
-    struct plx_drift_info drift;         /* what matches show with BEFORE in force; rows_left: with AFTER */
+    struct plx_drift_info drift;         /* what matches show with BEFORE in force; residual_px: with AFTER */
     const struct plx_row_match *match;   /* [matches], [rows with BEFORE in force] */
     int matches;
     double focal_length; /* vertical, px */
@@ -38,10 +38,10 @@ struct plx_correction_order {
 
 /* What a job leaves to the next one. */
 struct plx_drift_memory {
-    struct plx_correction change;    /* what the last correction of the rows has changed */
-    int taken_back;                  /* how often a correction undid half or more of the one before */
-    bool refines;                    /* the correction of the columns in force is from few steps, or from wrong rows */
-    struct plx_column_drift columns; /* the last estimate that holds */
+    struct plx_correction change; /* what the last correction of the rows has changed */
+    int taken_back;               /* how often a correction undid half or more of the one before */
+    bool refines;                 /* the correction of the disparities in force is from few steps, or from wrong rows */
+    struct plx_disparity_drift disparities; /* the last estimate that holds */
 };
 
 struct plx_drift_job {
@@ -56,20 +56,20 @@ struct plx_drift_job {
     bool is_ordered;                   /* ORDER is another correction than the one in force */
     bool gave_up;
     int since;      /* matches since the last correction or proposal */
-    bool has_steps; /* else the columns are not estimated anew */
+    bool has_steps; /* else the disparities are not estimated anew */
     struct plx_motion_steps steps;
 };
 
 /* In the order in which they are settled. */
-enum plx_drift_decision { PLX_DECIDES_ROWS, PLX_DECIDES_COLUMNS, PLX_DECIDES_PROPOSAL, PLX_DECISIONS };
+enum plx_drift_decision { PLX_DECIDES_ROWS, PLX_DECIDES_DISPARITIES, PLX_DECIDES_PROPOSAL, PLX_DECISIONS };
 
 struct plx_drift_result {
     struct plx_row_drift drift; /* as in the job, with the new estimate */
-    bool has_columns;           /* memory.columns is new */
+    bool has_disparities;       /* memory.disparities is new */
     struct plx_disparity_error used;
     struct plx_correction_info state;
     struct plx_drift_memory memory;
-    bool forget;  /* the cameras were knocked: only the newest matches count */
+    bool forget;  /* a camera was bumped: only the newest matches count */
     bool changed; /* another correction is in force */
     bool gave_up;
     int since;
@@ -94,8 +94,8 @@ void plx_drift_result_settle(struct plx_drift_result *result, bool is_applied, u
 /* Settles all decisions as they were made, with the numbers that follow: where nobody keeps corrections. */
 void plx_drift_result_settle_all(struct plx_drift_result *result);
 
-/* Puts what ESTIMATE says of the columns, less what APPLIED corrects, into INFO. SIDE: as in the result. */
-void plx_drift_info_set_columns(struct plx_drift_info *info, const struct plx_disparity_estimate *estimate,
-                                const struct plx_correction *applied, double side);
+/* Puts what ESTIMATE says of the disparities, less what APPLIED corrects, into INFO. SIDE: as in the result. */
+void plx_drift_info_set_disparities(struct plx_drift_info *info, const struct plx_disparity_estimate *estimate,
+                                    const struct plx_correction *applied, double side);
 
 #endif

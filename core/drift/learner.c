@@ -12,7 +12,7 @@
 #define EACH 32                          /* matches, or frames, between two jobs */
 #define LAG 2                            /* frames from a job's begin until its result is taken */
 #define REFRESH_NS (350 * PLX_NS_PER_MS) /* between looks once the memory is full: it spans two minutes */
-#define EACH_STEPS 8                     /* between two estimates of the columns, which take some 5 ms, */
+#define EACH_STEPS 8                     /* between two estimates of the error of disparities, which take some 5 ms, */
 #define EACH_NS (500 * PLX_NS_PER_MS)    /* and of time */
 
 struct plx_learner {
@@ -25,14 +25,14 @@ struct plx_learner {
     double side; /* x^2 at the farther side of the right picture */
 
     struct plx_row_drift drift;
-    struct plx_disparity_estimate columns; /* error of the calibration as in its file */
-    struct plx_disparity_error used;       /* what holds of it; motion uses it whatever is in force */
+    struct plx_disparity_estimate estimate; /* error of the calibration as in its file */
+    struct plx_disparity_error used;        /* what holds of it; motion uses it whatever is in force */
     struct plx_correction_info state;
     struct plx_drift_memory memory;
     uint32_t place;
-    int64_t look_ns, capture_ns; /* when places are due again; of the newest frame with places */
-    int64_t steps_ns;            /* when columns may be estimated again */
-    int steps_added;             /* steps->added at the last estimate of columns */
+    int64_t due_ns, capture_ns; /* when places are due again; of the newest frame with places */
+    int64_t steps_ns;           /* when the error of disparities may be estimated again */
+    int steps_added;            /* steps->added at the last estimate of that error */
     int frames, job_frames, since;
     bool gave_up;
 
@@ -100,25 +100,26 @@ int plx_learner_places(struct plx_learner *learner, int64_t capture_ns, uint32_t
 {
     const bool full = learner->drift.count == PLX_ROW_MATCHES;
 
-    if (!learner->single && full && capture_ns >= learner->look_ns - REFRESH_NS && capture_ns < learner->look_ns)
+    if (!learner->single && full && capture_ns >= learner->due_ns - REFRESH_NS && capture_ns < learner->due_ns)
         return 0;
     const int few = learner->drift.count < PLX_FEW_MATCHES ? PLX_PLACES_FIRST : PLX_PLACES_LATER;
     const int places = learner->single ? PLX_PLACES_SINGLE : few;
-    learner->look_ns = capture_ns + REFRESH_NS;
+    learner->due_ns = capture_ns + REFRESH_NS;
     learner->capture_ns = capture_ns;
     *ret_place = learner->place;
     learner->place += (uint32_t)places;
     return places;
 }
 
-/* Whether the columns are due for an estimate. */
+/* Whether the error of disparities is due for an estimate. */
 static bool has_steps(const struct plx_learner *learner, const struct plx_motion_steps *steps)
 {
     return steps && steps->count >= PLX_STEPS_MIN && steps->added - learner->steps_added >= EACH_STEPS &&
            learner->capture_ns >= learner->steps_ns;
 }
 
-/* The next job; STEPS NULL: it estimates no columns. In parts, so that steps are not copied where there are none. */
+/* The next job; STEPS NULL: it does not estimate the error of disparities. In parts, so that steps are not copied where there
+ * are none. */
 static void fill_job(struct plx_learner *learner, const struct plx_motion_steps *steps)
 {
     struct plx_drift_job *job = &learner->job;
@@ -143,7 +144,7 @@ static void fill_job(struct plx_learner *learner, const struct plx_motion_steps 
 void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *match, int count,
                      const struct plx_motion_steps *steps)
 {
-    const bool columns = has_steps(learner, steps);
+    const bool is_due = has_steps(learner, steps);
 
     for (int i = 0; i < count; i++) {
         struct plx_row_match dated = match[i];
@@ -152,14 +153,14 @@ void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *ma
     }
     learner->since += count;
     learner->frames++;
-    if (learner->is_asked || (learner->drift.unsolved < EACH && learner->frames < EACH && !columns))
+    if (learner->is_asked || (learner->drift.unsolved < EACH && learner->frames < EACH && !is_due))
         return;
-    fill_job(learner, columns ? steps : NULL);
+    fill_job(learner, is_due ? steps : NULL);
     if (learner->has_worker && !learner->worker.ask(learner->worker.context, &learner->job))
         return;
     learner->is_asked = true;
     learner->frames = learner->job_frames = learner->drift.unsolved = 0;
-    if (columns) {
+    if (is_due) {
         learner->steps_added = steps->added;
         learner->steps_ns = learner->capture_ns + EACH_NS;
     }
@@ -170,11 +171,11 @@ const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner
     return &learner->drift.info;
 }
 
-void plx_learner_columns(const struct plx_learner *learner, struct plx_disparity_error *ret_used,
-                         struct plx_disparity_error *ret_estimated)
+void plx_learner_disparity_errors(const struct plx_learner *learner, struct plx_disparity_error *ret_used,
+                                  struct plx_disparity_error *ret_estimated)
 {
     *ret_used = learner->used;
-    *ret_estimated = learner->columns.steps > 0 ? learner->columns.error : learner->used;
+    *ret_estimated = learner->estimate.steps > 0 ? learner->estimate.error : learner->used;
 }
 
 const struct plx_correction_info *plx_learner_correction(const struct plx_learner *learner)
@@ -216,15 +217,15 @@ static void adopt(struct plx_learner *learner, const struct plx_drift_result *re
     learner->state = result->state;
     learner->memory = result->memory;
     learner->gave_up = result->gave_up;
-    if (result->has_columns) {
-        learner->columns = result->memory.columns.part[PLX_STEPS_ALL];
+    if (result->has_disparities) {
+        learner->estimate = result->memory.disparities.part[PLX_STEPS_ALL];
         learner->used = result->used;
     }
     if (rows) { /* wrong rows had bent the estimate: until there is another, nothing is known */
-        learner->columns = (struct plx_disparity_estimate){.steps = 0};
-        learner->memory.columns = (struct plx_column_drift){.is_full = false};
+        learner->estimate = (struct plx_disparity_estimate){.steps = 0};
+        learner->memory.disparities = (struct plx_disparity_drift){.is_full = false};
     }
-    plx_drift_info_set_columns(&learner->drift.info, &learner->columns, &learner->state.applied, learner->side);
+    plx_drift_info_set_disparities(&learner->drift.info, &learner->estimate, &learner->state.applied, learner->side);
 }
 
 bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map)

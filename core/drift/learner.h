@@ -56,8 +56,8 @@ void plx_learner_add(struct plx_learner *learner, const struct plx_row_match *ma
 
 /* The error of disparities of the calibration as in its file: what of it is sure enough for ego-motion to use, which the mode
  * does not ask, and the last estimate. 0: not known. */
-void plx_learner_columns(const struct plx_learner *learner, struct plx_disparity_error *ret_used,
-                         struct plx_disparity_error *ret_estimated);
+void plx_learner_disparity_errors(const struct plx_learner *learner, struct plx_disparity_error *ret_used,
+                                  struct plx_disparity_error *ret_estimated);
 
 /* The last estimate, less what was corrected since. */
 const struct plx_drift_info *plx_learner_drift(const struct plx_learner *learner);

@@ -11,11 +11,11 @@
 
 #define COLUMNS 8 /* cells side by side */
 #define ROWS 6
-#define MARGIN 20      /* px from the border: the window, and what is read beyond it */
-#define TRIES 6        /* places in a cell; the one with most texture counts */
-#define MIN_TEXTURE 64 /* mean squared gradient, grey levels per 2 px, in the weakest direction */
-#define MAX_ASTRAY 0.2 /* px between a point and where the way there and back ends */
-#define MAX_ROWS 4.0   /* px from where it is expected: farther is another place */
+#define MARGIN 20             /* px from the border: the window, and what is read beyond it */
+#define TRIES 6               /* places in a cell; the one with most texture counts */
+#define MIN_TEXTURE 64        /* mean squared gradient, grey levels per 2 px, in the weakest direction */
+#define MAX_ROUND_TRIP_PX 0.2 /* between a point and where the way there and back ends */
+#define MAX_ROWS 4.0          /* px from where it is expected: farther is another place */
 #define MAX_COLUMNS 1.5
 #define SLOPE_REACH 5 /* px: the disparity there shows how a surface leans */
 #define PATCH 32      /* px: a window, and room for its way */
@@ -83,7 +83,7 @@ static bool choose(const struct pair *pair, int cell, uint32_t *state, double re
 static bool is_near(const double a[2], const double b[2])
 {
     const double u = a[0] - b[0], v = a[1] - b[1];
-    return u * u + v * v <= MAX_ASTRAY * MAX_ASTRAY;
+    return u * u + v * v <= MAX_ROUND_TRIP_PX * MAX_ROUND_TRIP_PX;
 }
 
 /* Change of the disparity per px to the right and down of POINT. False where it is not known around it. */

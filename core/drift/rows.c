@@ -81,8 +81,8 @@ static void basis(double f, double x, double y, double ret[NUMBERS])
     ret[PLX_ROW_SCALE] = f * y;
 }
 
-static double rows_left(const struct plx_row_drift *drift, const struct plx_row_match *match,
-                        const struct plx_row_numbers *number)
+static double residual_px(const struct plx_row_drift *drift, const struct plx_row_match *match,
+                          const struct plx_row_numbers *number)
 {
     double along[NUMBERS], sum = 0;
     basis(drift->focal_length, (double)match->x, (double)match->y, along);
@@ -112,7 +112,7 @@ static double median_left(const struct plx_row_drift *drift, enum plx_row_part p
     int count = 0;
     for (int i = 0; i < drift->count; i++)
         if (in_part(drift, part, i))
-            left[count++] = (float)fabs(rows_left(drift, nth(drift, i), number[nth(drift, i)->odd]));
+            left[count++] = (float)fabs(residual_px(drift, nth(drift, i), number[nth(drift, i)->odd]));
     return median(left, count);
 }
 
@@ -126,7 +126,7 @@ double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part
         const struct plx_row_match *match = nth(drift, i);
         const int of = (match->x > 0 ? 1 : 0) + (match->y > 0 ? 2 : 0);
         if (in_part(drift, part, i) && (quarter < 0 || quarter == of))
-            left[count++] = (float)fabs(rows_left(drift, match, number));
+            left[count++] = (float)fabs(residual_px(drift, match, number));
     }
     *ret_count = count;
     return median(left, count);
@@ -150,7 +150,7 @@ static void add_up(const struct plx_row_drift *drift, enum plx_row_part part, co
             continue;
         double along[NUMBERS];
         basis(drift->focal_length, (double)match->x, (double)match->y, along);
-        const double left = rows_left(drift, match, number), uu = left * left / (scale * scale);
+        const double left = residual_px(drift, match, number), uu = left * left / (scale * scale);
         const double w = (FREEDOM + 1) / (FREEDOM + uu), slope = w * (FREEDOM - uu) / (FREEDOM + uu);
         for (int k = 0; k < NUMBERS; k++) {
             ret->b[k] += w * left * along[k];
@@ -226,11 +226,11 @@ bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part
 }
 
 /* The largest difference of rows that NUMBER makes at a match. */
-static double worst_rows(const struct plx_row_drift *drift, const struct plx_row_numbers *number)
+static double max_epipolar_error_px(const struct plx_row_drift *drift, const struct plx_row_numbers *number)
 {
     double worst = 0;
     for (int i = 0; i < drift->count; i++)
-        worst = fmax(worst, fabs((double)nth(drift, i)->rows - rows_left(drift, nth(drift, i), number)));
+        worst = fmax(worst, fabs((double)nth(drift, i)->rows - residual_px(drift, nth(drift, i), number)));
     return worst;
 }
 
@@ -254,9 +254,9 @@ void plx_row_drift_estimate(struct plx_row_drift *drift)
         .roll_deviation_rad = (float)sure[PLX_ROW_ROLL],
         .bend_deviation_rad = (float)sure[PLX_ROW_BEND],
         .scale_deviation = (float)sure[PLX_ROW_SCALE],
-        .rows = (float)median_left(drift, PLX_ROWS_ALL, nothing),
-        .rows_left = (float)median_left(drift, PLX_ROWS_ALL, other_half),
-        .worst_rows = (float)worst_rows(drift, &number[PLX_ROWS_ALL]),
+        .epipolar_error_px = (float)median_left(drift, PLX_ROWS_ALL, nothing),
+        .residual_px = (float)median_left(drift, PLX_ROWS_ALL, other_half),
+        .max_epipolar_error_px = (float)max_epipolar_error_px(drift, &number[PLX_ROWS_ALL]),
     };
     plx_row_numbers_to_drift(&number[PLX_ROWS_ALL], &drift->info);
 }
@@ -273,8 +273,8 @@ void plx_row_drift_correct(struct plx_row_drift *drift, const struct plx_correct
     for (int i = 0; i < NUMBERS; i++)
         left.at[i] -= change.at[i];
     plx_row_numbers_to_drift(&left, &drift->info);
-    drift->info.rows = drift->info.rows_left; /* until the next estimate */
-    drift->info.worst_rows = 0;
+    drift->info.epipolar_error_px = drift->info.residual_px; /* until the next estimate */
+    drift->info.max_epipolar_error_px = 0;
 }
 
 void plx_row_drift_forget(struct plx_row_drift *drift, int count)

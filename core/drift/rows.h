@@ -6,7 +6,7 @@
  *     f (a (1 + y^2) - b x - c x y + e y)
  *
  * rows lower there than in the left picture: a as if the right camera were pitched up, b rolled clockwise, c yawed, e as if its
- * picture were larger by that share. Distortion that a model leaves looks like c too: rows say nothing about columns.
+ * picture were larger by that share. Distortion that a model leaves looks like c too: rows say nothing about disparities.
  */
 #ifndef PLX_CORE_DRIFT_ROWS_H
 #define PLX_CORE_DRIFT_ROWS_H

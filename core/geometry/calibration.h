@@ -106,7 +106,7 @@ static inline bool plx_correction_same_rows(const struct plx_correction *a, cons
 #define PLX_CORRECTED "corrected"
 #define PLX_CORRECTED_TEXT 192
 
-/* Number and numbers of the correction in force, for people: "2 pitch 0.001 roll 0 bend 0 rad scale 0 columns 0.1 px
+/* Number and numbers of the correction in force, for people: "2 pitch 0.001 roll 0 bend 0 rad scale 0 offset 0.1 px
  * curve 0 px" */
 void plx_corrected_text(const struct plx_correction_info *corrections, char ret[PLX_CORRECTED_TEXT]);
 

@@ -230,28 +230,32 @@ double plx_correction_rows(const struct plx_correction *correction, double fy, d
 void plx_corrected_text(const struct plx_correction_info *corrections, char ret[PLX_CORRECTED_TEXT])
 {
     const struct plx_correction *c = &corrections->applied;
-    snprintf(ret, PLX_CORRECTED_TEXT, "%u pitch %.9g roll %.9g bend %.9g rad scale %.9g columns %.9g px curve %.9g px",
+    snprintf(ret, PLX_CORRECTED_TEXT, "%u pitch %.9g roll %.9g bend %.9g rad scale %.9g offset %.9g px curve %.9g px",
              corrections->number, (double)c->pitch_rad, (double)c->roll_rad, (double)c->bend_rad, (double)c->scale,
-             (double)c->columns, (double)c->curve);
+             (double)c->disparity_offset_px, (double)c->curve_px);
 }
 
 struct plx_correction plx_correction_add(const struct plx_correction *a, const struct plx_correction *b, float factor)
 {
-    return (struct plx_correction){a->pitch_rad + factor * b->pitch_rad, a->roll_rad + factor * b->roll_rad,
-                                   a->bend_rad + factor * b->bend_rad,   a->scale + factor * b->scale,
-                                   a->columns + factor * b->columns,     a->curve + factor * b->curve};
+    return (struct plx_correction){a->pitch_rad + factor * b->pitch_rad,
+                                   a->roll_rad + factor * b->roll_rad,
+                                   a->bend_rad + factor * b->bend_rad,
+                                   a->scale + factor * b->scale,
+                                   a->disparity_offset_px + factor * b->disparity_offset_px,
+                                   a->curve_px + factor * b->curve_px};
 }
 
 static bool is_none(const struct plx_correction *c)
 {
-    return c->pitch_rad == 0 && c->roll_rad == 0 && c->bend_rad == 0 && c->scale == 0 && c->columns == 0 && c->curve == 0;
+    return c->pitch_rad == 0 && c->roll_rad == 0 && c->bend_rad == 0 && c->scale == 0 && c->disparity_offset_px == 0 &&
+           c->curve_px == 0;
 }
 
 /* Where the corrected picture's pixel (u, v) lies in the rectified picture of projection P. */
 static void uncorrect(const double p[12], const struct plx_correction *correction, double pixel[2])
 {
     const double x = (pixel[0] - p[2]) / p[0], y = (pixel[1] - p[6]) / p[5];
-    pixel[0] += (double)correction->columns + (double)correction->curve * x * x;
+    pixel[0] += (double)correction->disparity_offset_px + (double)correction->curve_px * x * x;
     pixel[1] += plx_correction_rows(correction, p[5], x, y);
 }
 

@@ -21,10 +21,10 @@
 #define PLX_MIN_RISE 4  /* columns, 16 px */
 #define PLX_FARTHEST_MM 1000000
 
-/* Ground that bends up (SIGN 1) or down (-1) by LEAST_MM, or NOISE standard deviations of a height, away from a ramp of 1 in
+/* Ground that bends up (SIGN 1) or down (-1) by MIN_MM, or NOISE standard deviations of a height, away from a ramp of 1 in
  * SLOPE, in CELLS. */
 struct plx_bend {
-    int sign, slope, cells, noise, least_mm;
+    int sign, slope, cells, noise, min_mm;
 };
 
 /* A rise: ground that rises by no more than a 5th of its way is a ramp, 11 degrees. A low thing is three quarters as high as a
@@ -116,7 +116,7 @@ struct plx_bend_search {
 PLX_BOTH int plx_bend_least(const struct plx_bend *bend, const struct plx_ground_view *view, int disparity)
 {
     const int noise = (int)(view->camera_um * (bend->noise * PLX_DROP_NOISE) / ((int64_t)1000 * disparity));
-    return noise > bend->least_mm ? noise : bend->least_mm;
+    return noise > bend->min_mm ? noise : bend->min_mm;
 }
 
 /* By how much POINT lies on the bend's side of the ramp that begins at the base, in mm. */

@@ -20,10 +20,11 @@ static const struct plx_image *out(const struct plx_frame_context *context, cons
 /* What motion is told of the error of disparities. */
 static void tell_motion(struct plx_pipeline *pipeline)
 {
-    const struct plx_disparity_error in_force = plx_correction_columns(&plx_learner_correction(pipeline->learner)->applied);
+    const struct plx_disparity_error in_force =
+        plx_correction_disparity_error(&plx_learner_correction(pipeline->learner)->applied);
     struct plx_disparity_error used, estimated;
 
-    plx_learner_columns(pipeline->learner, &used, &estimated);
+    plx_learner_disparity_errors(pipeline->learner, &used, &estimated);
     plx_motion_set_disparity_error(pipeline->motion, &in_force, &used, &estimated);
 }
 

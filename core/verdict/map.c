@@ -15,7 +15,7 @@
 #define CELLS (SIDE * SIDE)
 #define KNOWN_OCCUPIED 4 /* evidence from which a cell is occupied, ... */
 #define KNOWN_FREE (-3)  /* ... and down to which it is free: three looks */
-#define MOST 15          /* a thing that went away is gone after three looks */
+#define MAX_EVIDENCE 15  /* a thing that went away is gone after three looks */
 #define HIT_NEAR 6
 #define HIT_FAR 4 /* one look makes an unknown cell occupied, two a free one */
 #define HIT_LOW 2 /* a thing without a stixel may be a match by chance: two looks, or four */
@@ -32,7 +32,7 @@
 enum look { NOT_LOOKED, LOOKED_FREE, LOOKED_LOW, LOOKED_DROP, LOOKED_THING }; /* a later one wins */
 
 struct cell {
-    int8_t evidence; /* KNOWN_FREE .. MOST */
+    int8_t evidence; /* KNOWN_FREE .. MAX_EVIDENCE */
     uint8_t is_drop, is_moving;
     uint8_t is_lost;   /* as PLX_CELL_LOST, until it is known again */
     uint8_t foot, top; /* as struct plx_cell */
@@ -174,9 +174,9 @@ static void place(struct plx_local_map *map, const struct plx_frame *frame, bool
 struct view {
     const struct plx_calibration_info *calibration;
     const struct plx_pose *base_from_left;
-    double c, s;          /* cosine and sine of the base's yaw */
-    double scale;         /* disparity times depth, 1/16 px m */
-    float most_disparity; /* 1/16 px: nothing nearer is seen */
+    double c, s;         /* cosine and sine of the base's yaw */
+    double scale;        /* disparity times depth, 1/16 px m */
+    float max_disparity; /* 1/16 px: nothing nearer is seen */
     int width, height;
 };
 
@@ -216,7 +216,7 @@ static void look_at_row(struct plx_local_map *map, const struct view *view, cons
     for (int i = 0; i < SIDE; i++) {
         if (!(disparity[i] > 0 && u[i] >= 0 && u[i] < width && v[i] >= 0 && v[i] < height))
             continue;
-        sight[i].in_view = disparity[i] <= view->most_disparity;
+        sight[i].in_view = disparity[i] <= view->max_disparity;
         const struct plx_scan *column = &scan[(int)u[i] / PLX_COLUMN_WIDTH];
         if ((column->known & PLX_SCAN_KNOWN) && column->free != PLX_SCAN_NOTHING_FREE && disparity[i] >= (float)column->free)
             sight[i] = (struct sight){.look = LOOKED_FREE};
@@ -291,8 +291,8 @@ static void look_at_end(struct plx_local_map *map, const struct view *view, cons
     }
 }
 
-static void look(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
-                 const struct plx_image *stixels)
+static void observe(struct plx_local_map *map, const struct plx_frame *frame, const struct plx_image *scan,
+                    const struct plx_image *stixels)
 {
     const double scale = plx_depth_scale_m(&frame->calibration);
     const struct view view = {
@@ -301,7 +301,7 @@ static void look(struct plx_local_map *map, const struct plx_frame *frame, const
         .c = cos(map->base.yaw),
         .s = sin(map->base.yaw),
         .scale = scale,
-        .most_disparity = frame->blind_within_m > 0 ? (float)scale / frame->blind_within_m : INFINITY,
+        .max_disparity = frame->blind_within_m > 0 ? (float)scale / frame->blind_within_m : INFINITY,
         .width = (int)frame->width,
         .height = (int)frame->height,
     };
@@ -338,7 +338,7 @@ static void see_free(struct cell *cell, bool remembers)
 static void see_occupied(struct cell *cell, const struct sight *sight, int hit)
 {
     const bool is_drop = sight->look == LOOKED_DROP, is_new = cell->evidence < KNOWN_OCCUPIED || cell->is_drop != is_drop;
-    cell->evidence = (int8_t)(cell->evidence + hit < MOST ? cell->evidence + hit : MOST);
+    cell->evidence = (int8_t)(cell->evidence + hit < MAX_EVIDENCE ? cell->evidence + hit : MAX_EVIDENCE);
     cell->is_drop = is_drop;
     cell->is_moving = sight->is_moving;
     cell->foot = is_new || sight->foot < cell->foot + 1 ? sight->foot : (uint8_t)(cell->foot + 1);
@@ -472,7 +472,7 @@ void plx_local_map_update(struct plx_local_map *map, const struct plx_frame *fra
     memset(map->sight, 0, sizeof map->sight);
     const uint32_t now_ms = (uint32_t)((capture_ns - map->start_ns) / PLX_NS_PER_MS) + 1;
     if (!(frame->blind & (PLX_BLIND_NO_PICTURE | PLX_BLIND_NO_GROUND))) {
-        look(map, frame, scan, stixels);
+        observe(map, frame, scan, stixels);
         weigh(map, now_ms);
     }
     cut_robot(map, now_ms);

@@ -9,7 +9,7 @@
 
 #define CELL PLX_REPEAT_CELL
 #define WINDOW PLX_REPEAT_WINDOW
-#define MOST PLX_REPEAT_MAX_SHIFT
+#define MAX_SHIFT PLX_REPEAT_MAX_SHIFT
 #define BLOCK 64 /* windows at a time, so that all sums stay in the first cache */
 #define CELLS (BLOCK + WINDOW - 1)
 
@@ -21,7 +21,7 @@ struct repeats_job {
 struct part {
     const struct plx_image *src;
     int y, rows, first, cells;
-    uint16_t sum[MOST + 1][CELLS]; /* differences between a pixel and the one so many columns to its left */
+    uint16_t sum[MAX_SHIFT + 1][CELLS]; /* differences between a pixel and the one so many columns to its left */
 };
 
 static void sum_cells(struct part *part, int shift)
@@ -45,7 +45,7 @@ static void sum_cells(struct part *part, int shift)
 /* Marks the cells of window I and of what it equals. */
 static void mark(const struct part *part, int i, uint8_t *ret_repeats)
 {
-    const int x = (part->first + i) * CELL, last = x < MOST ? x : MOST;
+    const int x = (part->first + i) * CELL, last = x < MAX_SHIFT ? x : MAX_SHIFT;
     const uint32_t contrast = (uint32_t)(PLX_REPEAT_CONTRAST * WINDOW * CELL * part->rows);
     uint32_t most = 0;
 
@@ -68,7 +68,7 @@ static void find_repeats(const struct plx_image *src, int y, int rows, int cells
     memset(ret_repeats, 0, (size_t)cells);
     for (part.first = 0; part.first + WINDOW <= cells; part.first += BLOCK) {
         part.cells = cells - part.first < CELLS ? cells - part.first : CELLS;
-        for (int shift = 1; shift <= MOST; shift++)
+        for (int shift = 1; shift <= MAX_SHIFT; shift++)
             sum_cells(&part, shift);
         for (int i = 0; i + WINDOW <= part.cells; i++)
             mark(&part, i, ret_repeats);

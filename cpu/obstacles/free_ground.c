@@ -27,7 +27,7 @@ struct job {
 static bool search_cell(const struct job *job, struct plx_bend_search *search, const struct plx_bend *bend,
                         const struct plx_ground_point *point)
 {
-    int least = bend->least_mm;
+    int least = bend->min_mm;
     if (point->disparity > 0 && search->base > 0 && abs(plx_bend_step(search, bend, point)) >= least)
         least = plx_bend_least(bend, &job->view, point->disparity);
     plx_bend_add(search, bend, point, least);

@@ -323,7 +323,7 @@ static bool can_begin(const struct job *job, const struct visit *visit)
  * only for rows that were taken before it, so one thread can always go on. */
 static bool take_row(struct job *job, int own, struct visit *ret_visit)
 {
-    for (int look = 0;; look++) {
+    for (int attempt = 0;; attempt++) {
         /* relaxed: the word only hands out rows; their data is ordered by DONE */
         uint32_t taken = atomic_load_explicit(&job->taken, memory_order_relaxed);
         struct visit other;
@@ -332,7 +332,7 @@ static bool take_row(struct job *job, int own, struct visit *ret_visit)
 
         if (!has_own && !has_other)
             return false;
-        if (!own_begins && !other_begins && look < PATIENCE)
+        if (!own_begins && !other_begins && attempt < PATIENCE)
             continue;
         if (!has_own || (other_begins && !own_begins))
             *ret_visit = other;

@@ -316,17 +316,17 @@ static void note_bits(struct replay *self)
 /* Notes how many pairs will count as desync, and why. */
 static void note_skew(struct replay *self)
 {
-    const int64_t most_ns = (int64_t)(self->period_s / 4 * PLX_NS_PER_S);
+    const int64_t max_ns = (int64_t)(self->period_s / 4 * PLX_NS_PER_S);
     int apart = 0;
     for (int k = 0; k < self->list.count; k++)
-        apart += llabs(skew_ns(self, (uint64_t)k)) > most_ns;
+        apart += llabs(skew_ns(self, (uint64_t)k)) > max_ns;
     if (apart > 0)
         add_note(
             self,
             "%s: left and right are more than %.1f ms apart, a quarter of the period, in %d of %d pairs, which count as "
             "desync: the cameras were not synchronized; source.pair_tolerance_ms: %.0f joins them, source.replay_rate: fixed "
             "plays them without their times",
-            self->path, (double)most_ns / PLX_NS_PER_MS, apart, self->list.count, ceil(2 * (double)most_ns / PLX_NS_PER_MS));
+            self->path, (double)max_ns / PLX_NS_PER_MS, apart, self->list.count, ceil(2 * (double)max_ns / PLX_NS_PER_MS));
 }
 
 static int open_folder(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)

@@ -75,38 +75,40 @@ struct plx_ground_info {
 };
 
 /* How well the rows of the rectified images match: the fit of an affine map to the vertical offsets of matched patches.
- * Positive rows: a point lies lower in the right image. */
+ * A positive error: a point lies lower in the right image. */
 struct plx_alignment_info {
-    uint32_t patches; /* that the fit rests on; 0: not measured, and the other numbers are 0 */
-    float rows;       /* offset at the centre of the image, pixels */
-    float worst_rows; /* largest absolute offset in the image, pixels */
-    float pitch_rad;  /* rotation of the right camera about its x axis that explains rows; positive: it looks up */
-    float roll_rad;   /* about its view axis, from the change of the offset along a row; positive: clockwise */
-    float scale;      /* size of the right image relative to the left one, from its change along a column; 1 = equal */
+    uint32_t patches;            /* that the fit rests on; 0: not measured, and the other numbers are 0 */
+    float epipolar_error_px;     /* offset at the centre of the image */
+    float max_epipolar_error_px; /* largest absolute offset in the image */
+    float pitch_rad; /* rotation of the right camera about its x axis that explains the error; positive: it looks up */
+    float roll_rad;  /* about its view axis, from the change of the offset along a row; positive: clockwise */
+    float scale;     /* size of the right image relative to the left one, from its change along a column; 1 = equal */
 };
 
 /* What the newest pictures say about the calibration. The rows of a match differ by fy (pitch (1 + y^2) - roll x - bend x y +
  * scale y) px, at (x, y) of the right picture from its principal point in focal lengths, as if the right camera were turned and
  * its picture scaled so. BEND looks like a yaw, but distortion does so too: rows say nothing about distances. The motion of the
- * newest frames does: disparities are OFFSET + CURVE x^2 px too small, so distances are too long. */
+ * newest frames does: disparities are disparity_offset_px + curve_px x^2 too small, so distances are too long. */
 struct plx_drift_info {
     uint32_t matches;                           /* 0: the rows are not measured, and their numbers are 0 */
     float pitch_rad, roll_rad, bend_rad, scale; /* scale: 0 = equal */
-    float pitch_deviation_rad, roll_deviation_rad, bend_deviation_rad, scale_deviation; /* standard deviations */
-    float rows;                     /* median of the rows' differences, px */
-    float rows_left;                /* likewise, less those numbers, each half of the matches judged by the other half's */
-    float worst_rows;               /* the largest difference that the numbers make at a match, px */
-    float offset, offset_deviation; /* error of disparities, px, and standard deviation; 0: not measured, the camera has hardly
-                                       moved. OFFSET is the error in the middle of the picture */
-    float curve, curve_deviation;
-    float side, side_deviation; /* offset + curve x^2 at the side of the picture that is farther from the principal point */
+    /* standard deviations */
+    float pitch_deviation_rad, roll_deviation_rad, bend_deviation_rad, scale_deviation;
+    float epipolar_error_px;             /* median of the rows' differences */
+    float residual_px;                   /* likewise, less those numbers, each half of the matches judged by the other half's */
+    float max_epipolar_error_px;         /* the largest difference that the numbers make at a match */
+    float disparity_offset_px;           /* error of disparities in the middle of the picture */
+    float disparity_offset_deviation_px; /* standard deviation; 0: not measured, the camera has hardly moved */
+    float curve_px, curve_deviation_px;
+    /* disparity_offset_px + curve_px x^2 at the side of the picture that is farther from the principal point */
+    float side_px, side_deviation_px;
 };
 
 /* A correction of the calibration. Without it, a match at (x, y) of the right picture, from its principal point in focal
- * lengths, lies fy (pitch (1 + y^2) - roll x - bend x y + scale y) px too low, and COLUMNS + CURVE x^2 px too far right:
- * disparities are so much too small. */
+ * lengths, lies fy (pitch (1 + y^2) - roll x - bend x y + scale y) px too low, and disparity_offset_px + curve_px x^2 too far
+ * right: disparities are so much too small. */
 struct plx_correction {
-    float pitch_rad, roll_rad, bend_rad, scale, columns, curve;
+    float pitch_rad, roll_rad, bend_rad, scale, disparity_offset_px, curve_px;
 };
 
 /* The corrections of the calibration, numbered since the calibration file is in use: what one of them was stays known. */

@@ -359,17 +359,18 @@ static void note_changes(struct tally *tally, double time_s)
     const struct plx_correction *now = &state->applied;
 
     if (state->number != tally->last_applied) {
-        const bool columns = now->columns != tally->columns || now->curve != tally->curve;
+        const bool columns = now->disparity_offset_px != tally->columns || now->curve_px != tally->curve;
         tally->applied_columns += columns;
         tally->applied_rows += !columns;
-        tally->columns = now->columns;
-        tally->curve = now->curve;
+        tally->columns = now->disparity_offset_px;
+        tally->curve = now->curve_px;
         printf("  %.0f s%s: pitch %.4f roll %.4f bend %.4f deg, scale %.5f, columns %.2f px, curve %.2f px\n", time_s,
                tally->name, (double)now->pitch_rad / DEGREE, (double)now->roll_rad / DEGREE, (double)now->bend_rad / DEGREE,
-               (double)now->scale, (double)now->columns, (double)now->curve);
+               (double)now->scale, (double)now->disparity_offset_px, (double)now->curve_px);
     }
     if (state->proposed_number != tally->last_proposed && state->proposed_number != 0) {
-        const bool columns = state->proposed.columns != now->columns || state->proposed.curve != now->curve;
+        const bool columns =
+            state->proposed.disparity_offset_px != now->disparity_offset_px || state->proposed.curve_px != now->curve_px;
         tally->proposed_columns += columns;
         tally->proposed_rows += !columns;
     }

@@ -33,7 +33,7 @@ enum disturbance { KILL, RELOAD, RESIZE, DISTURBANCES };
 static struct histogram {
     uint32_t bin[BINS];
     long count;
-    int64_t most_ns;
+    int64_t max_ns;
 } histogram[CALLS][CLOCKS];
 
 static struct bench_service service;
@@ -82,7 +82,7 @@ static void add(struct histogram *of, int64_t ns)
     const int64_t bin = ns / BIN_NS;
     of->bin[bin < BINS ? bin : BINS - 1]++;
     of->count++;
-    of->most_ns = ns > of->most_ns ? ns : of->most_ns;
+    of->max_ns = ns > of->max_ns ? ns : of->max_ns;
 }
 
 /* Asks once, or with CLIENT NULL only reads the clocks. */
@@ -137,7 +137,7 @@ static double quantile_us(const struct histogram *of, double share)
         if (below > rank)
             return (bin + 0.5) * BIN_NS / 1e3;
     }
-    return (double)of->most_ns / 1e3;
+    return (double)of->max_ns / 1e3;
 }
 
 static void report(void)
@@ -151,7 +151,7 @@ static void report(void)
             const struct histogram *of = &histogram[calls][clock];
             if (of->count > 0)
                 printf("%-9s %-9s %9ld %9.2f %9.2f %9.2f %9.2f\n", calls_name[calls], clock_name[clock], of->count,
-                       quantile_us(of, 0.5), quantile_us(of, 0.99), quantile_us(of, 0.999), (double)of->most_ns / 1e3);
+                       quantile_us(of, 0.5), quantile_us(of, 0.99), quantile_us(of, 0.999), (double)of->max_ns / 1e3);
         }
 }
 

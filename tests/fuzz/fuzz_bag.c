@@ -6,15 +6,15 @@
 #include "drivers/mcap/camera_info.h"
 #include "drivers/mcap/message.h"
 
-#define MOST (1 << 22) /* bytes of a picture */
+#define MAX_BYTES (1 << 22) /* bytes of a picture */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void copy(const struct ros_image *image, enum plx_type type)
 {
-    static uint8_t pixels[MOST];
+    static uint8_t pixels[MAX_BYTES];
     const struct plx_image into = {pixels, (int)image->width, (int)image->height, (size_t)image->width * type, type};
-    if (into.pitch * image->height <= MOST)
+    if (into.pitch * image->height <= MAX_BYTES)
         plx_image_copy(image, &into);
 }
 

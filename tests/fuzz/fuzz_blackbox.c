@@ -10,7 +10,7 @@
 #include "app/cli/commands.h"
 #include "tests/fuzz/memory_file.h"
 
-#define MOST (1u << 18)
+#define MAX_BYTES (1u << 18)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -56,11 +56,11 @@ static void print(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint8_t file[PLX_BOX_HEADER_BYTES + MOST];
+    static uint8_t file[PLX_BOX_HEADER_BYTES + MAX_BYTES];
     struct plx_box_content content;
     struct plx_error_message message;
 
-    if (size < 1 || size > MOST)
+    if (size < 1 || size > MAX_BYTES)
         return 0;
     if (plx_box_parse(data, size, &content, &message) == 0)
         plx_box_free(&content);

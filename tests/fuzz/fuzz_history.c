@@ -8,7 +8,7 @@
 #include "core/base/checksum.h"
 #include "tests/fuzz/memory_file.h"
 
-#define MOST (1u << 16)
+#define MAX_BYTES (1u << 16)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -57,9 +57,9 @@ static void survive(const struct plx_correction_history *history)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct plx_correction_history history;
-    static char text[MOST + 64];
+    static char text[MAX_BYTES + 64];
 
-    if (size > MOST)
+    if (size > MAX_BYTES)
         return 0;
     read_bytes(data, size, &history);
     memcpy(text, data, size);

@@ -10,7 +10,7 @@
 #include "formats/mcap/read.h"
 #include "tests/fuzz/memory_file.h"
 
-#define MOST (1u << 16)
+#define MAX_BYTES (1u << 16)
 #define CHUNK_CRC_AT (PLX_MCAP_PREFIX_BYTES + 8 + 8 + 8)
 #define SUMMARY_CRC_FROM_END (PLX_MCAP_MAGIC_BYTES + 4)
 
@@ -70,9 +70,9 @@ static void read_all(const char *path, enum plx_mcap_order order, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint8_t bytes[MOST];
+    static uint8_t bytes[MAX_BYTES];
 
-    if (size < 1 || size > MOST)
+    if (size < 1 || size > MAX_BYTES)
         return 0;
     memcpy(bytes, data + 1, size - 1);
     if (data[0] & 1 && size > PLX_MCAP_MAGIC_BYTES)

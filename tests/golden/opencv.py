@@ -118,21 +118,21 @@ def resample(stereo, eye, image, folder):
     return np.fromfile(folder / "dst", image.dtype).reshape(stereo.size[1], stereo.size[0])
 
 
-def compare_images(name, ours, theirs, least_equal):
+def compare_images(name, ours, theirs, min_equal):
     difference = np.abs(ours.astype(int) - theirs.astype(int))
     equal = np.mean(difference == 0)
-    check(difference.max() <= 1 and equal >= least_equal,
+    check(difference.max() <= 1 and equal >= min_equal,
           f"{name}: {100 * equal:.4f} % of pixels equal, largest difference {difference.max()}")
 
 
 def compare_remap(name, stereo, folder, rng):
     # OpenCV resamples 16-bit images in float, Parallax in integers: the rounding of halves differs
-    for dtype, largest, least_equal in ((np.uint8, 255, 1.0), (np.uint16, 65535, 0.95)):
+    for dtype, largest, min_equal in ((np.uint8, 255, 1.0), (np.uint16, 65535, 0.95)):
         image = rng.integers(0, largest + 1, stereo.size[::-1]).astype(dtype)
         path, entry = our_map(stereo, 0, folder)
         fraction = (entry["f"][..., 1].astype(np.uint16) * 32 + entry["f"][..., 0]).astype(np.uint16)
         theirs = cv2.remap(image, np.ascontiguousarray(entry["xy"]), fraction, cv2.INTER_LINEAR)
-        compare_images(f"{name}: remap of {image.itemsize * 8}-bit noise", resample(stereo, 0, image, folder), theirs, least_equal)
+        compare_images(f"{name}: remap of {image.itemsize * 8}-bit noise", resample(stereo, 0, image, folder), theirs, min_equal)
 
 
 def matrix(fx, fy, cx, cy):

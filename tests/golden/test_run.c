@@ -213,7 +213,7 @@ static void obstacles_of_stixels_agree_with_lidar(void **state)
 
 /* Drift of the ego-motion over 24 pairs, and the tracks of a street in which all things stand. The first half of the true poses
  * is interpolated, so their rotation does not count. */
-static void expect_sequence(const char *records, const char *correction, double most_drift_percent)
+static void expect_sequence(const char *records, const char *correction, double max_drift_percent)
 {
     static const char dataset[] = PLX_TEST_DATA "/sequence/kitti_seq1";
     struct command command;
@@ -226,7 +226,7 @@ static void expect_sequence(const char *records, const char *correction, double 
     assert_int_equal(cJSON_GetObjectItem(json, "frames")->valueint, 24);
     assert_int_equal(cJSON_GetObjectItem(json, "valid")->valueint, 23);
     assert_int_equal(cJSON_GetObjectItem(json, "breaks")->valueint, 0);
-    assert_true(cJSON_GetObjectItem(json, "way_m")->valuedouble > 20 && drift <= most_drift_percent);
+    assert_true(cJSON_GetObjectItem(json, "way_m")->valuedouble > 20 && drift <= max_drift_percent);
     const cJSON *frames = cJSON_GetObjectItem(json, "frame");
     double degrees = 0;
     for (int i = 1; i < 24; i++) {
@@ -239,9 +239,10 @@ static void expect_sequence(const char *records, const char *correction, double 
     assert_true(number(json, "covered_percent") >= 91); /* 11 of 12: 95 % are expected */
     /* The true poses are matched best with -0.16 + 1.55 x^2 px */
     const cJSON *offset = cJSON_GetObjectItem(json, "drift");
-    assert_true(fabs(number(offset, "offset_px") + 0.16) < 0.16 && number(offset, "offset_deviation_px") < 0.1);
+    assert_true(fabs(number(offset, "disparity_offset_px") + 0.16) < 0.16 &&
+                number(offset, "disparity_offset_deviation_px") < 0.1);
     assert_true(fabs(number(offset, "curve_px") - 1.55) < 0.5 && number(offset, "side_px") > 0.8);
-    assert_true(number(offset, "rows_left_px") <= 0.15 && number(offset, "rows_px") >= 0.2); /* bend of -0.5 degrees */
+    assert_true(number(offset, "residual_px") <= 0.15 && number(offset, "epipolar_error_px") >= 0.2); /* bend of -0.5 degrees */
     /* It is measured, but 2.4 s are too short a time to correct it. */
     assert_int_equal(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "correction"), "number")->valueint, 0);
 

@@ -14,8 +14,8 @@
 #include "tests/command.h"
 
 #define RATE_HZ 20
-#define WRITTEN_MS 2000 /* from a fault to its file */
-#define MOST 4096       /* pictures that are remembered */
+#define WRITTEN_MS 2000   /* from a fault to its file */
+#define MAX_PICTURES 4096 /* pictures that are remembered */
 #define ARENA (1 << 20)
 
 static pid_t recorder_pid;
@@ -113,7 +113,7 @@ static inline int end_all(void **state)
 
 /* --- what a client sees, and what is in a file -------------------------------------------------------------------- */
 
-static uint64_t seen_hash[PLX_EYES][MOST];
+static uint64_t seen_hash[PLX_EYES][MAX_PICTURES];
 static int seen_count;
 static int unseen; /* frames that the client missed */
 
@@ -136,7 +136,7 @@ static inline int remember_frames(struct plx_client *client, int ms)
         struct plx_view view;
         if (plx_next(client, 20, &view) < 0)
             continue;
-        assert_true(seen_count < MOST);
+        assert_true(seen_count < MAX_PICTURES);
         unseen += (int)view.missed;
         for (int eye = 0; eye < PLX_EYES; eye++)
             seen_hash[eye][seen_count] = picture_hash(view.plane[planes[eye]], view.layout[planes[eye]].pitch);

@@ -173,10 +173,12 @@ static void a_person_with_a_board_calibrates_the_service(void **state)
         fail_msg("exit %d: %s%s", command.code, command.out, command.err);
     cJSON *json = cJSON_Parse(command.out);
     const cJSON *installed = cJSON_GetObjectItem(json, "installed"), *camera = cJSON_GetObjectItem(json, "camera");
-    print_message(
-        "    %g boards, rows %.3f px, held out %.3f px, baseline %.2f mm, rows of the service %s\n", number_of(json, "boards"),
-        number_of(json, "rows_px"), number_of(json, "rows_held_out_px"), 1000 * number_of(json, "baseline_m"),
-        cJSON_IsNull(cJSON_GetObjectItem(cJSON_GetObjectItem(installed, "after"), "service_rows_px")) ? "unknown" : "known");
+    print_message("    %g boards, rows %.3f px, held out %.3f px, baseline %.2f mm, rows of the service %s\n",
+                  number_of(json, "boards"), number_of(json, "epipolar_error_px"),
+                  number_of(json, "epipolar_error_held_out_px"), 1000 * number_of(json, "baseline_m"),
+                  cJSON_IsNull(cJSON_GetObjectItem(cJSON_GetObjectItem(installed, "after"), "service_epipolar_error_px"))
+                      ? "unknown"
+                      : "known");
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(json, "verdict")), "good");
     assert_true(fabs(number_of(json, "baseline_m") / BASELINE_M - 1) < 3e-3);
     assert_true(fabs(number_of(cJSON_GetArrayItem(camera, 0), "fx") / cameras[0].fx - 1) < 3e-3);
@@ -212,7 +214,7 @@ static void a_better_calibration_replaces_another(void **state)
         fail_msg("exit %d: %s%s", command.code, command.out, command.err);
     cJSON *json = cJSON_Parse(command.out);
     const cJSON *before = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "installed"), "before");
-    assert_true(number_of(before, "rows_px") < 0.3);
+    assert_true(number_of(before, "epipolar_error_px") < 0.3);
     assert_true(fabs(number_of(before, "baseline_m") / BASELINE_M - 1) < 3e-3);
     assert_int_equal(access(path_of("stereo.yaml.old"), F_OK), 0);
     cJSON_Delete(json);

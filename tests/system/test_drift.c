@@ -85,14 +85,15 @@ static void what_was_turned_is_found(void **state)
             print_message(
                 "    pitch %.4f (%.4f), roll %.4f (%.4f), bend %.4f (%.4f) deg, scale %.5f (%.5f); rows %.3f, left %.3f px\n",
                 (double)d.pitch_rad / DEGREE, t->pitch / DEGREE, (double)d.roll_rad / DEGREE, t->roll / DEGREE,
-                (double)d.bend_rad / DEGREE, t->bend / DEGREE, (double)d.scale, t->scale, (double)d.rows, (double)d.rows_left);
+                (double)d.bend_rad / DEGREE, t->bend / DEGREE, (double)d.scale, t->scale, (double)d.epipolar_error_px,
+                (double)d.residual_px);
             assert_true(d.matches >= 200);
-            assert_true((d.offset_deviation > 0) == (scene == 1)); /* the demo's cameras stand */
+            assert_true((d.disparity_offset_deviation_px > 0) == (scene == 1)); /* the demo's cameras stand */
             cover += covered(d.pitch_rad, d.pitch_deviation_rad, t->pitch) +
                      covered(d.roll_rad, d.roll_deviation_rad, t->roll) + covered(d.bend_rad, d.bend_deviation_rad, t->bend) +
                      covered(d.scale, d.scale_deviation, t->scale);
             assert_true((double)d.pitch_deviation_rad < 0.005 * DEGREE && (double)d.bend_deviation_rad < 0.04 * DEGREE);
-            assert_true((double)d.rows_left <= 0.05 && (i == 0 || d.rows_left < d.rows));
+            assert_true((double)d.residual_px <= 0.05 && (i == 0 || d.residual_px < d.epipolar_error_px));
         }
     print_message("    %d of %d numbers within 1.96 deviations\n", cover, 2 * CASES * 4);
     assert_true(cover >= 2 * CASES * 4 * 9 / 10);
@@ -118,10 +119,11 @@ static void the_offset_of_disparities_shows_in_motion(void **state)
             assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(1e9 * frame / RATE)), 0);
         }
         const struct plx_drift_info *drift = &runner.frame->drift;
-        print_message("    offset %.3f +- %.3f px (%.1f)\n", (double)drift->offset, (double)drift->offset_deviation, offset[i]);
-        assert_true(drift->offset_deviation > 0 && (double)drift->offset_deviation < 0.15);
-        assert_true(covered(drift->offset, drift->offset_deviation, offset[i]));
-        assert_true(fabs((double)drift->offset - offset[i]) <= 0.1);
+        print_message("    offset %.3f +- %.3f px (%.1f)\n", (double)drift->disparity_offset_px,
+                      (double)drift->disparity_offset_deviation_px, offset[i]);
+        assert_true(drift->disparity_offset_deviation_px > 0 && (double)drift->disparity_offset_deviation_px < 0.15);
+        assert_true(covered(drift->disparity_offset_px, drift->disparity_offset_deviation_px, offset[i]));
+        assert_true(fabs((double)drift->disparity_offset_px - offset[i]) <= 0.1);
         runner_destroy(&runner);
         stages->ops->destroy(stages);
     }
@@ -134,7 +136,7 @@ struct history {
     _Atomic uint32_t wanted;
     struct plx_correction correction;
     bool hold, last_applied;
-    float rows, rows_left, offset_deviation;
+    float epipolar_error_px, residual_px, disparity_offset_deviation_px;
 };
 
 static bool wanted(void *context, struct plx_correction_order *order)
@@ -153,9 +155,9 @@ static uint32_t keep(void *context, struct plx_correction_evidence *evidence)
     struct history *history = context;
     history->kept++;
     history->last_applied = evidence->applied;
-    history->rows = evidence->drift.rows;
-    history->rows_left = evidence->drift.rows_left;
-    history->offset_deviation = evidence->drift.offset_deviation;
+    history->epipolar_error_px = evidence->drift.epipolar_error_px;
+    history->residual_px = evidence->drift.residual_px;
+    history->disparity_offset_deviation_px = evidence->drift.disparity_offset_deviation_px;
     if (evidence->applied) {
         history->wanted = history->kept;
         history->correction = evidence->after;
@@ -212,12 +214,13 @@ static void rows_are_corrected_after_20_seconds(void **state)
     const struct plx_correction *applied = &runner.frame->correction.applied;
     print_message(
         "    from frame %u on; rows %.2f -> %.3f px; correction %u: pitch %.4f, roll %.4f, bend %.4f deg, scale %.5f\n", first,
-        (double)history.rows, (double)runner.frame->drift.rows, history.kept, (double)applied->pitch_rad / DEGREE,
-        (double)applied->roll_rad / DEGREE, (double)applied->bend_rad / DEGREE, (double)applied->scale);
+        (double)history.epipolar_error_px, (double)runner.frame->drift.epipolar_error_px, history.kept,
+        (double)applied->pitch_rad / DEGREE, (double)applied->roll_rad / DEGREE, (double)applied->bend_rad / DEGREE,
+        (double)applied->scale);
     assert_in_range(first, 20 * RATE, 22 * RATE);
-    assert_true((double)runner.frame->drift.rows < 0.05);
+    assert_true((double)runner.frame->drift.epipolar_error_px < 0.05);
     assert_true(fabs((double)applied->pitch_rad - turned.pitch) < 0.003 * DEGREE);
-    assert_true(applied->columns == 0 && runner.frame->correction.number == history.kept && history.kept <= 3);
+    assert_true(applied->disparity_offset_px == 0 && runner.frame->correction.number == history.kept && history.kept <= 3);
     runner_destroy(&runner);
     stages->ops->destroy(stages);
 }
@@ -248,10 +251,10 @@ static void single_pictures_learn_from_each_other(void **state)
         runner_destroy(&runner);
         stages->ops->destroy(stages);
     }
-    print_message("    from picture %u on; rows %.3f px; correction %u, %d matches\n", first, (double)learned->drift.info.rows,
-                  learned->state.number, learned->drift.count);
+    print_message("    from picture %u on; rows %.3f px; correction %u, %d matches\n", first,
+                  (double)learned->drift.info.epipolar_error_px, learned->state.number, learned->drift.count);
     assert_in_range(first, 2, 6); /* one picture alone corrects nothing */
-    assert_true(learned->drift.info.rows < 0.05F && learned->state.number <= 3);
+    assert_true(learned->drift.info.epipolar_error_px < 0.05F && learned->state.number <= 3);
     assert_int_equal(learned->drift.count, PLX_ROW_MATCHES);
     assert_true(learned->place > before); /* a full memory is renewed */
 }
@@ -261,7 +264,7 @@ static void after_an_undo_the_bits_are_those_of_before(void **state)
 {
     (void)state;
     static const struct numbers none;
-    struct history history = {.wanted = 1, .correction = {.pitch_rad = 0.002F, .columns = 0.5F}, .hold = true};
+    struct history history = {.wanted = 1, .correction = {.pitch_rad = 0.002F, .disparity_offset_px = 0.5F}, .hold = true};
     struct plx_stages *stages[2];
     struct plx_scene scene;
     struct runner runner[2];
@@ -313,11 +316,12 @@ static void columns_need_motion(void **state)
             run_frame(&runner, &scene, &none, frame);
         plx_worker_destroy(history.worker);
         const struct plx_correction_info *info = &runner.frame->correction;
-        const float columns = modes[i] == PLX_CORRECTION_ALL ? info->applied.columns : info->proposed.columns;
-        print_message("    offset %.3f +- %.3f; columns %.3f px (0.5)\n", (double)runner.frame->drift.offset,
-                      (double)runner.frame->drift.offset_deviation, (double)columns);
+        const float columns =
+            modes[i] == PLX_CORRECTION_ALL ? info->applied.disparity_offset_px : info->proposed.disparity_offset_px;
+        print_message("    offset %.3f +- %.3f; columns %.3f px (0.5)\n", (double)runner.frame->drift.disparity_offset_px,
+                      (double)runner.frame->drift.disparity_offset_deviation_px, (double)columns);
         assert_true(fabs((double)columns - 0.5) < 0.15);
-        assert_true(history.offset_deviation > 0.04F && history.offset_deviation < 0.2F);
+        assert_true(history.disparity_offset_deviation_px > 0.04F && history.disparity_offset_deviation_px < 0.2F);
         assert_true((info->proposed_number > 0) == (modes[i] == PLX_CORRECTION_ROWS));
         runner_destroy(&runner);
         stages->ops->destroy(stages);
@@ -374,22 +378,22 @@ static void a_yaw_is_corrected_on_the_way(void **state)
             yaw(c, cases[i].degrees * DEGREE, runner.raw[PLX_RIGHT].data);
             assert_int_equal(runner_run(&runner, PLX_NS_PER_S + (int64_t)(1e9 * frame / RATE)), 0);
             if (runner.frame->correction.applied.bend_rad != bend_rad) /* what wrong rows said of disparities is not told */
-                assert_true(runner.frame->drift.offset_deviation == 0);
+                assert_true(runner.frame->drift.disparity_offset_deviation_px == 0);
             bend_rad = runner.frame->correction.applied.bend_rad;
         }
         const struct plx_correction *a = &runner.frame->correction.applied;
         const struct plx_drift_info *drift = &runner.frame->drift;
-        const double middle = truth - (double)a->columns, sides = truth - (double)a->curve;
+        const double middle = truth - (double)a->disparity_offset_px, sides = truth - (double)a->curve_px;
         print_message(
             "    yaw %.2f degrees, %.2f px: columns %.3f + %.3f x^2 px; %.2f %% at 5 m in the middle and %.2f %% at the side "
             "are left of %.1f %%; says %.3f +- %.3f, side %.3f +- %.3f px\n",
-            cases[i].degrees, truth, (double)a->columns, (double)a->curve, 100 * middle / disparity,
-            100 * (middle + side * sides) / disparity, 100 * truth / disparity, (double)drift->offset,
-            (double)drift->offset_deviation, (double)drift->offset + side * (double)drift->curve,
-            (double)drift->side_deviation);
+            cases[i].degrees, truth, (double)a->disparity_offset_px, (double)a->curve_px, 100 * middle / disparity,
+            100 * (middle + side * sides) / disparity, 100 * truth / disparity, (double)drift->disparity_offset_px,
+            (double)drift->disparity_offset_deviation_px, (double)drift->disparity_offset_px + side * (double)drift->curve_px,
+            (double)drift->side_deviation_px);
         assert_true(fabs(middle) <= 0.12 && fabs(100 * middle / disparity) <= 1);
         assert_true(fabs(100 * (middle + side * sides) / disparity) <= 1);
-        assert_true(covered(drift->offset, drift->offset_deviation, middle));
+        assert_true(covered(drift->disparity_offset_px, drift->disparity_offset_deviation_px, middle));
         runner_destroy(&runner);
         stages->ops->destroy(stages);
     }

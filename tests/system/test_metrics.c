@@ -86,7 +86,8 @@ static void with_all(struct command *ret_command)
 
     for (;;) {
         command_succeed(ret_command, "metrics");
-        if (sample(ret_command->out, "parallax_motion_valid") == 1 && strstr(ret_command->out, "\nparallax_drift_rows_pixels "))
+        if (sample(ret_command->out, "parallax_motion_valid") == 1 &&
+            strstr(ret_command->out, "\nparallax_drift_epipolar_error_pixels "))
             return;
         command_free(ret_command);
         assert_true(plx_now_ns() < end_ns);
@@ -128,9 +129,9 @@ static void a_running_service_in_numbers(void **state)
     command_free(&command);
 
     with_all(&command);
-    assert_true(sample(command.out, "parallax_drift_rows_pixels") < 0.2); /* rendered pictures have no drift */
+    assert_true(sample(command.out, "parallax_drift_epipolar_error_pixels") < 0.2); /* rendered pictures have no drift */
     assert_true(fabs(sample(command.out, "parallax_drift_pitch_radians")) < 0.001);
-    assert_null(strstr(command.out, "parallax_drift_offset_pixels")); /* the camera stands */
+    assert_null(strstr(command.out, "parallax_drift_disparity_offset_pixels")); /* the camera stands */
     assert_true(sample(command.out, "parallax_frames_total") > first);
     assert_true(sample(command.out, "parallax_motion_inliers") > 12);
     assert_true(sample(command.out, "parallax_motion_breaks_total") == 0);
@@ -220,14 +221,14 @@ static const char *missing_metric(const char *const queries[], int count, const 
 static void the_dashboard_shows_what_there_is(void **state)
 {
     (void)state;
-    enum { MOST = 64 };
-    const char *queries[MOST], *missing;
+    enum { MAX_QUERIES = 64 };
+    const char *queries[MAX_QUERIES], *missing;
     FILE *file = fopen(PLX_SOURCE_DIR "/docs/examples/grafana/parallax.json", "re");
     assert_non_null(file);
     char *text = command_text(file);
     cJSON *dashboard = cJSON_Parse(text);
     assert_non_null(dashboard);
-    const int count = list_queries(dashboard, queries, 0, MOST);
+    const int count = list_queries(dashboard, queries, 0, MAX_QUERIES);
     assert_true(count >= 16);
     const int64_t deadline = patience_end_ns();
     do {

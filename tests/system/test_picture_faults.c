@@ -144,12 +144,12 @@ static void check_bend(size_t row, const struct plx_alignment_info *alignment)
 {
     const struct bend bend = fault[row].bend;
 
-    if (alignment->patches == 0 || fabs((double)alignment->rows - bend.rows) > 0.5 ||
+    if (alignment->patches == 0 || fabs((double)alignment->epipolar_error_px - bend.rows) > 0.5 ||
         fabs((double)alignment->roll_rad * 180 / M_PI - bend.roll_deg) > 0.4 ||
         fabs((double)alignment->scale - bend.scale) > 0.008)
         fail_msg("fault %zu: measured %g rows, %g degrees, scale %g; the right camera is bent by %g rows, %g degrees, scale %g",
-                 row, (double)alignment->rows, (double)alignment->roll_rad * 180 / M_PI, (double)alignment->scale, bend.rows,
-                 bend.roll_deg, bend.scale);
+                 row, (double)alignment->epipolar_error_px, (double)alignment->roll_rad * 180 / M_PI, (double)alignment->scale,
+                 bend.rows, bend.roll_deg, bend.scale);
 }
 
 static void check_fault(size_t row)
@@ -237,12 +237,12 @@ static void status_and_metrics_say_how_far_rows_are_off(void **state)
     assert_non_null(strstr(command.out, "px off, no depth can be trusted: calibrate again"));
     command_free(&command);
     command_run(&command, (const char *const[]){"status", "--json", "--socket", daemon_.socket, NULL});
-    assert_non_null(strstr(command.out, "\"worst_rows_px\""));
+    assert_non_null(strstr(command.out, "\"max_epipolar_error_px\""));
     command_free(&command);
     command_run(&command, (const char *const[]){"metrics", "--socket", daemon_.socket, NULL});
-    const char *rows = strstr(command.out, "\nparallax_alignment_rows_pixels ");
+    const char *rows = strstr(command.out, "\nparallax_alignment_epipolar_error_pixels ");
     assert_non_null(rows);
-    assert_float_equal(atof(rows + strlen("\nparallax_alignment_rows_pixels ")), 8, 0.5);
+    assert_float_equal(atof(rows + strlen("\nparallax_alignment_epipolar_error_pixels ")), 8, 0.5);
     assert_non_null(strstr(command.out, "\nparallax_alignment_roll_radians "));
     command_free(&command);
     plx_disconnect(client);

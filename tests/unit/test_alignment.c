@@ -148,8 +148,8 @@ static void check_bend(const struct pair *pair, struct bend bend)
     bend_right(pair, bend);
     const int flagged = look(pair, &info);
     assert_true(info.patches >= PLX_ALIGNMENT_OFFSETS / 2);
-    expect_near(pair, bend, "rows", (double)info.rows, bend.rows, 0.5 + 0.05 * fabs(bend.rows));
-    expect_near(pair, bend, "worst_rows", (double)info.worst_rows, worst, 1 + 0.1 * worst);
+    expect_near(pair, bend, "epipolar_error_px", (double)info.epipolar_error_px, bend.rows, 0.5 + 0.05 * fabs(bend.rows));
+    expect_near(pair, bend, "max_epipolar_error_px", (double)info.max_epipolar_error_px, worst, 1 + 0.1 * worst);
     expect_near(pair, bend, "pitch_rad", (double)info.pitch_rad, atan(bend.rows / pair->width), 0.002);
     if (worst >= 2 || worst <= 1) { /* between these slopes may be held back */
         expect_near(pair, bend, "roll in degrees", (double)info.roll_rad * 180 / M_PI, bend.roll_deg,
@@ -273,7 +273,7 @@ static void pictures_that_repeat_themselves_raise_no_flag(void **state)
             bend_right(&made_pair, (struct bend){0, 0, 1});
             if (look(&made_pair, &info) < FRAMES)
                 fail_msg("pattern %d with noise of %d levels has a flag, rows %g; PLX_TEST_SEED=%llu", kind, levels,
-                         (double)info.rows, (unsigned long long)scratch_seed());
+                         (double)info.epipolar_error_px, (unsigned long long)scratch_seed());
         }
 }
 

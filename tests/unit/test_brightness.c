@@ -7,7 +7,7 @@
 #include "oracle/image.h"
 #include "tests/cmocka.h"
 
-#define FRAMES 5 /* that a fault lasts before it is told */
+#define FRAMES 5 /* that a fault lasts before it is reported */
 #define PIXELS 100
 
 static uint32_t bins[2][PLX_HISTOGRAM_EYE_ROWS][256];
@@ -45,13 +45,13 @@ static uint32_t settle(void)
 }
 
 /* Either eye alone, the other one fine: as bright, but for the flag that is looked for. */
-static void expect(uint32_t flag, const int level[4], const int share[4], bool told)
+static void expect(uint32_t flag, const int level[4], const int share[4], bool reported)
 {
     static const int fine[4] = {100, 100, 100, 100}, all[4] = {PIXELS, 0, 0, 0};
     for (int eye = 0; eye < 2; eye++) {
         fill(eye, level, share);
         fill(1 - eye, fine, all);
-        assert_int_equal((settle() & flag) != 0, told);
+        assert_int_equal((settle() & flag) != 0, reported);
     }
 }
 
@@ -80,16 +80,16 @@ static void a_mismatch_is_a_quarter_and_8_levels(void **state)
     (void)state;
     static const struct {
         int brighter, darker;
-        bool told;
+        bool reported;
     } cases[] = {{100, 80, true}, {100, 81, false}, {40, 32, true},    {39, 32, false},   {28, 20, true},
                  {27, 20, false}, {255, 204, true}, {254, 204, false}, {255, 205, false}, {60, 60, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int eye = 0; eye < 2; eye++) {
             fill_all(eye, cases[i].brighter);
             fill_all(1 - eye, cases[i].darker);
-            const bool told = settle() & PLX_HEALTH_BRIGHTNESS_MISMATCH;
-            if (told != cases[i].told)
-                fail_msg("%d beside %d: %d", cases[i].brighter, cases[i].darker, told);
+            const bool reported = settle() & PLX_HEALTH_BRIGHTNESS_MISMATCH;
+            if (reported != cases[i].reported)
+                fail_msg("%d beside %d: %d", cases[i].brighter, cases[i].darker, reported);
         }
 }
 
@@ -100,7 +100,7 @@ static void a_mismatch_is_one_of_all_quartiles(void **state)
     static const int darker[4] = {40, 60, 80, 110}, brighter[4] = {60, 90, 120, 200};
     static const struct {
         int share[4]; /* shares in the darker picture */
-        bool told;
+        bool reported;
     } cases[] = {
         {{25, 25, 25, 25}, true},  /* quartiles of 40, 60, 80 */
         {{24, 26, 25, 25}, false}, /* 60, 60, 80 */
@@ -111,9 +111,9 @@ static void a_mismatch_is_one_of_all_quartiles(void **state)
         for (int eye = 0; eye < 2; eye++) {
             fill(eye, brighter, (const int[4]){25, 25, 25, 25});
             fill(1 - eye, darker, cases[i].share);
-            const bool told = settle() & PLX_HEALTH_BRIGHTNESS_MISMATCH;
-            if (told != cases[i].told)
-                fail_msg("case %zu: %d", i, told);
+            const bool reported = settle() & PLX_HEALTH_BRIGHTNESS_MISMATCH;
+            if (reported != cases[i].reported)
+                fail_msg("case %zu: %d", i, reported);
         }
 }
 
@@ -169,9 +169,9 @@ static bool is_unsharp(void)
     struct plx_sharpness_check check = {0};
     for (int i = 1; i < FRAMES; i++)
         assert_false(plx_sharpness_check_update(&check, &steps, WIDTH, HEIGHT));
-    const bool told = plx_sharpness_check_update(&check, &steps, WIDTH, HEIGHT);
-    assert_int_equal(plx_sharpness_check_update(&check, &steps, WIDTH, HEIGHT), told);
-    return told;
+    const bool reported = plx_sharpness_check_update(&check, &steps, WIDTH, HEIGHT);
+    assert_int_equal(plx_sharpness_check_update(&check, &steps, WIDTH, HEIGHT), reported);
+    return reported;
 }
 
 static void a_sharp_pair_begins_the_count_anew(void **state)
@@ -197,7 +197,7 @@ static void one_eye_that_is_less_sharp_is_told_whatever_its_contrast(void **stat
     (void)state;
     static const struct {
         int contrast[2], fine[2];
-        bool told;
+        bool reported;
     } cases[] = {
         {{200, 200}, {0, 0}, false}, {{200, 200}, {0, 8}, false}, {{200, 200}, {0, 12}, true},   {{200, 100}, {0, 4}, false},
         {{200, 100}, {0, 6}, true},  {{100, 200}, {0, 12}, true}, {{100, 200}, {12, 24}, false}, {{3, 200}, {0, 40}, false},
@@ -207,8 +207,8 @@ static void one_eye_that_is_less_sharp_is_told_whatever_its_contrast(void **stat
         for (int eye = 0; eye < 2; eye++) {
             stripe(eye, cases[i].contrast[0], cases[i].fine[0]);
             stripe(1 - eye, cases[i].contrast[1], cases[i].fine[1]);
-            if (is_unsharp() != cases[i].told)
-                fail_msg("case %zu: %d", i, !cases[i].told);
+            if (is_unsharp() != cases[i].reported)
+                fail_msg("case %zu: %d", i, !cases[i].reported);
         }
 }
 

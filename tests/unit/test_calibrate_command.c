@@ -326,16 +326,17 @@ static void pairs_that_are_held_out_judge_it(void **state)
     (void)state;
     const struct recording few = {.name = "few", .board = CHESS(9, 6, 0.03), .pairs = 5, .tilt = 0.7};
     cJSON *json = calibrate_json(directory);
-    print_message("    rows %.3f px, held out %.3f px\n", number_of(json, "rows_px"), number_of(json, "rows_held_out_px"));
-    assert_true(number_of(json, "rows_held_out_px") > number_of(json, "rows_px"));
-    assert_true(number_of(json, "rows_held_out_px") < 0.2);
+    print_message("    rows %.3f px, held out %.3f px\n", number_of(json, "epipolar_error_px"),
+                  number_of(json, "epipolar_error_held_out_px"));
+    assert_true(number_of(json, "epipolar_error_held_out_px") > number_of(json, "epipolar_error_px"));
+    assert_true(number_of(json, "epipolar_error_held_out_px") < 0.2);
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(json, "verdict")), "good");
     assert_true(number_of(json, "boards") == PAIRS && number_of(json, "pairs") == PAIRS + 1);
     cJSON_Delete(json);
 
     draw_recording(&few);
     json = calibrate_json(path_of("few"));
-    assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "rows_held_out_px")));
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "epipolar_error_held_out_px")));
     assert_non_null(strstr(cJSON_GetStringValue(cJSON_GetObjectItem(json, "verdict")), "too few pairs"));
     cJSON_Delete(json);
 }

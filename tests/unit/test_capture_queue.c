@@ -10,7 +10,7 @@
 #include "tests/cmocka.h"
 
 #define PERIOD (10 * PLX_NS_PER_MS)
-#define MOST 64
+#define MAX_IMAGES 64
 
 struct source {
     struct plx_source base;
@@ -18,8 +18,8 @@ struct source {
     int come, given;  /* pictures, left and right in turn */
     int waits;        /* calls that would have slept */
     bool ends;        /* after those */
-    bool lent[MOST];
-    uint8_t pixel[MOST];
+    bool lent[MAX_IMAGES];
+    uint8_t pixel[MAX_IMAGES];
 };
 
 static volatile sig_atomic_t stop;
@@ -53,7 +53,7 @@ static void release(struct plx_source *base, struct plx_capture *capture)
 static int lent(const struct source *source)
 {
     int count = 0;
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX_IMAGES; i++)
         count += source->lent[i];
     return count;
 }

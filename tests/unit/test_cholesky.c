@@ -7,13 +7,13 @@
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 
-#define MOST 12
+#define MAX_SIZE 12
 
 /* A positive definite A of N unknowns: a random matrix times its transpose, and a little on the diagonal. What lies above the
  * diagonal is NAN: it is not read. FULL has both triangles. */
 static void make_system(uint64_t *state, int n, double *a, double *full)
 {
-    double root[MOST * MOST];
+    double root[MAX_SIZE * MAX_SIZE];
     for (int i = 0; i < n * n; i++)
         root[i] = random_normal(state);
     for (int i = 0; i < n * n; i++) {
@@ -28,9 +28,10 @@ static void systems_are_solved(void **unused)
 {
     (void)unused;
     uint64_t state = test_seed();
-    for (int draw = 0; draw < 50 * MOST; draw++) {
-        const int n = 1 + draw % MOST;
-        double a[MOST * MOST], full[MOST * MOST], lower[MOST * MOST], x[MOST], b[MOST] = {0}, solved[MOST];
+    for (int draw = 0; draw < 50 * MAX_SIZE; draw++) {
+        const int n = 1 + draw % MAX_SIZE;
+        double a[MAX_SIZE * MAX_SIZE], full[MAX_SIZE * MAX_SIZE], lower[MAX_SIZE * MAX_SIZE];
+        double x[MAX_SIZE], b[MAX_SIZE] = {0}, solved[MAX_SIZE];
         make_system(&state, n, a, full);
         for (int i = 0; i < n; i++)
             x[i] = random_normal(&state);

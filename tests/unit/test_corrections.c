@@ -56,8 +56,8 @@ static struct plx_correction_evidence evidence(bool applied, float pitch, float 
 {
     static const struct plx_row_match match[] = {{0.1F, 0.1F, 0.5F, false, 2, 0}, {-0.3F, 0.2F, -0.2F, true, 2, 0}};
     return (struct plx_correction_evidence){.applied = applied,
-                                            .after = {.pitch_rad = pitch, .columns = columns},
-                                            .drift = {.matches = 300, .rows = 0.5F, .rows_left = 0.1F},
+                                            .after = {.pitch_rad = pitch, .disparity_offset_px = columns},
+                                            .drift = {.matches = 300, .epipolar_error_px = 0.5F, .residual_px = 0.1F},
                                             .match = match,
                                             .matches = 2,
                                             .focal_length = 500};
@@ -275,16 +275,16 @@ static void a_curve_is_kept_and_older_files_lack_it(void **state)
     const struct plx_stereo_calibration base = calibration(500);
     struct plx_error_message message;
     struct plx_correction_evidence e = evidence(true, 0.001F, 0.5F);
-    e.after.curve = -1.5F;
-    e.drift.curve_deviation = 0.25F;
-    e.drift.side_deviation = 0.125F;
+    e.after.curve_px = -1.5F;
+    e.drift.curve_deviation_px = 0.25F;
+    e.drift.side_deviation_px = 0.125F;
     plx_corrections_begin(&base, "one", &history);
     assert_float_equal(history.side, 0.4096, 0.01); /* 320 px of 500 */
     plx_corrections_add(&history, &e, 1);
     assert_int_equal(plx_corrections_write(path, &history, &message), 0);
     assert_int_equal(plx_corrections_read(path, &older, &message), 0);
-    assert_true(older.entry[0].correction.curve == -1.5F && older.entry[0].drift.curve_deviation == 0.25F);
-    assert_true(older.entry[0].drift.side_deviation == 0.125F);
+    assert_true(older.entry[0].correction.curve_px == -1.5F && older.entry[0].drift.curve_deviation_px == 0.25F);
+    assert_true(older.entry[0].drift.side_deviation_px == 0.125F);
     assert_float_equal(older.side, history.side, 1e-6);
 
     char *text = read_text();
@@ -292,7 +292,8 @@ static void a_curve_is_kept_and_older_files_lack_it(void **state)
     cut(text, ", \"curve_px\"", ", \"rows_before_px\"");
     write_text(text);
     assert_int_equal(plx_corrections_read(path, &older, &message), 0);
-    assert_true(older.side == 0 && older.entry[0].correction.curve == 0 && older.entry[0].correction.columns == 0.5F);
+    assert_true(older.side == 0 && older.entry[0].correction.curve_px == 0 &&
+                older.entry[0].correction.disparity_offset_px == 0.5F);
 }
 
 /* A number that was changed, by hand or by a disk, and a correction that no estimate makes although the checksum is right. */

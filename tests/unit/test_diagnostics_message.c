@@ -38,7 +38,7 @@ static void levels_of_all_states(void **state)
         assert_int_equal(array.status.data[1].level, cases[i].level == 3 ? 3 : 0); /* no drift is known */
         assert_string_equal(array.status.data[1].message,
                             cases[i].level == 3 ? "stopped" : "not measured: no calibrated frame yet");
-        assert_string_equal(value_of(&array.status.data[1], "rows_px"), "unknown");
+        assert_string_equal(value_of(&array.status.data[1], "epipolar_error_px"), "unknown");
     }
 }
 
@@ -97,9 +97,9 @@ static void drift_has_numbers(void **state)
 {
     (void)state;
     static const char *const values[][2] = {{"matches", "700"},
-                                            {"rows_px", "0.350"},
-                                            {"rows_left_px", "0.020"},
-                                            {"worst_rows_px", "0.900"},
+                                            {"epipolar_error_px", "0.350"},
+                                            {"residual_px", "0.020"},
+                                            {"max_epipolar_error_px", "0.900"},
                                             {"pitch_deg", "0.0573"},
                                             {"pitch_deviation_deg", "0.0057"},
                                             {"roll_deg", "-0.1146"},
@@ -108,8 +108,8 @@ static void drift_has_numbers(void **state)
                                             {"bend_deviation_deg", "0.0172"},
                                             {"scale_percent", "0.2000"},
                                             {"scale_deviation_percent", "0.0100"},
-                                            {"offset_px", "0.300"},
-                                            {"offset_deviation_px", "0.200"},
+                                            {"disparity_offset_px", "0.300"},
+                                            {"disparity_offset_deviation_px", "0.200"},
                                             {"distance_error_1m_percent", "0.60"},
                                             {"distance_error_2m_percent", "1.20"},
                                             {"distance_error_5m_percent", "3.00"},
@@ -136,7 +136,7 @@ static void drift_has_numbers(void **state)
     diagnostics.drift.matches = 0;
     plx_message_diagnostics(&diagnostics, 0, &array);
     assert_string_equal(value_of(drift, "pitch_deg"), "unknown");
-    assert_string_equal(value_of(drift, "offset_px"), "0.300");
+    assert_string_equal(value_of(drift, "disparity_offset_px"), "0.300");
 }
 
 static void drift_warns_where_a_calibration_is_due(void **state)
@@ -144,7 +144,7 @@ static void drift_warns_where_a_calibration_is_due(void **state)
     (void)state;
     static const struct {
         uint32_t matches;
-        float worst_rows, offset, offset_deviation;
+        float max_epipolar_error_px, disparity_offset_px, disparity_offset_deviation_px;
         uint8_t level;
         const char *message;
     } cases[] = {
@@ -159,20 +159,22 @@ static void drift_warns_where_a_calibration_is_due(void **state)
         {700, 2, -0.5f, 0.1f, 1, "rows are up to 2.0 px off; distances are 10.0 % too short at 10 m; calibrate again"},
     };
     struct ros_diagnostic_array array;
-    struct plx_diagnostics sides = {.state = PLX_STATE_RUNNING,
-                                    .calibration = calibration,
-                                    .drift = {.matches = 700, .offset_deviation = 0.1f, .side = 0.5f, .side_deviation = 0.1f}};
+    struct plx_diagnostics sides = {
+        .state = PLX_STATE_RUNNING,
+        .calibration = calibration,
+        .drift = {.matches = 700, .disparity_offset_deviation_px = 0.1f, .side_px = 0.5f, .side_deviation_px = 0.1f}};
     plx_message_diagnostics(&sides, 0, &array);
     assert_int_equal(array.status.data[1].level, 1);
     assert_string_equal(array.status.data[1].message,
                         "rows match; distances are 10.0 % too long at 10 m, at the sides of the picture; calibrate again");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct plx_diagnostics diagnostics = {.state = PLX_STATE_RUNNING,
-                                              .calibration = calibration,
-                                              .drift = {.matches = cases[i].matches,
-                                                        .worst_rows = cases[i].worst_rows,
-                                                        .offset = cases[i].offset,
-                                                        .offset_deviation = cases[i].offset_deviation}};
+        struct plx_diagnostics diagnostics = {
+            .state = PLX_STATE_RUNNING,
+            .calibration = calibration,
+            .drift = {.matches = cases[i].matches,
+                      .max_epipolar_error_px = cases[i].max_epipolar_error_px,
+                      .disparity_offset_px = cases[i].disparity_offset_px,
+                      .disparity_offset_deviation_px = cases[i].disparity_offset_deviation_px}};
         plx_message_diagnostics(&diagnostics, 0, &array);
         assert_int_equal(array.status.data[1].level, cases[i].level);
         assert_string_equal(array.status.data[1].message, cases[i].message);

@@ -256,16 +256,16 @@ static double weight_of(double z, const double move[6])
 static void a_drift_is_full_when_the_steps_are(void **unused)
 {
     static const struct plx_disparity_error error = {0.5, 0};
-    struct plx_column_drift drift = {.is_full = true};
+    struct plx_disparity_drift drift = {.is_full = true};
 
     (void)unused;
     begin(13);
     drive(&street, &error, PLX_STEPS - 1);
-    plx_column_drift_measure(&steps, &drift);
+    plx_disparity_drift_measure(&steps, &drift);
     assert_false(drift.is_full);
     assert_int_equal(drift.part[PLX_STEPS_ALL].steps, PLX_STEPS - 1);
     drive(&street, &error, 1);
-    plx_column_drift_measure(&steps, &drift);
+    plx_disparity_drift_measure(&steps, &drift);
     assert_true(drift.is_full);
     assert_int_equal(drift.part[PLX_STEPS_OLDER].steps + drift.part[PLX_STEPS_NEWER].steps, PLX_STEPS);
 }

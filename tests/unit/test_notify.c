@@ -165,7 +165,7 @@ static void a_socket_may_be_a_path(void **state)
         setenv("NOTIFY_SOCKET", nobody[i], 1);
         plx_notify_init(&notify);
         plx_notify_ready(&notify);
-        assert_true(notify.told_ready); /* it is not tried again and again */
+        assert_true(notify.is_ready_sent); /* it is not tried again and again */
     }
     char longer[sizeof address.sun_path + 1];
     snprintf(longer, sizeof longer, "%.*sn", (int)sizeof address.sun_path - 1, address.sun_path);

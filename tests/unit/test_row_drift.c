@@ -79,7 +79,7 @@ static void expect_covered(int outliers)
             squared += off * off / (4 * DRAWS);
         }
         assert_true((double)info->pitch_deviation_rad < 5e-5 && (double)info->bend_deviation_rad < 4e-4);
-        assert_true((double)info->rows_left < (outliers > 0 ? 0.2 : 0.12) && (double)info->rows_left > 0.08);
+        assert_true((double)info->residual_px < (outliers > 0 ? 0.2 : 0.12) && (double)info->residual_px > 0.08);
     }
     print_message("    %d %% outliers: %.1f %% covered, mean squared error %.2f\n", outliers, 100.0 * covered / (4 * DRAWS),
                   squared);
@@ -105,10 +105,10 @@ static void the_newest_matches_count(void **state)
     assert_int_equal(drift.info.matches, 0); /* too few */
     add(&seed, before, PLX_ROW_MATCHES, 0, &drift);
     assert_true(fabs((double)drift.info.pitch_rad - before[0]) < 1e-4 &&
-                fabs((double)drift.info.rows - FOCAL * 0.002 * 1.06) < 0.05);
+                fabs((double)drift.info.epipolar_error_px - FOCAL * 0.002 * 1.06) < 0.05);
     add(&seed, after, PLX_ROW_MATCHES, 0, &drift);
     assert_true(fabs((double)drift.info.pitch_rad - after[0]) < 1e-4 && fabs((double)drift.info.scale - after[3]) < 2e-4);
-    assert_true((double)drift.info.worst_rows > 1 && (double)drift.info.worst_rows < 2);
+    assert_true((double)drift.info.max_epipolar_error_px > 1 && (double)drift.info.max_epipolar_error_px < 2);
 }
 
 /* All in one column: nothing tells roll from pitch. */
@@ -214,7 +214,7 @@ static void what_does_not_hold_is_told(void **state)
 
     assert_int_equal(judge(&seed, large, 40, &correction), PLX_CORRECTION_UNKNOWN);
     assert_int_equal(judge(&seed, large, 400, &correction), PLX_CORRECTION_IMPLAUSIBLE);
-    plx_row_drift_init(&drift, FOCAL); /* the camera is knocked meanwhile */
+    plx_row_drift_init(&drift, FOCAL); /* the camera is bumped meanwhile */
     add(&seed, one, 400, 0, &drift);
     add(&seed, other, 300, 0, &drift);
     assert_int_equal(plx_correction_of_rows(&drift, &nothing, &picture, 640, 480, &correction), PLX_CORRECTION_UNSTEADY);
@@ -271,10 +271,10 @@ static void what_rocks_is_no_drift(void **state)
 }
 
 /* Both halves of the steps and all of them, in px and standard deviations. */
-static struct plx_column_drift columns_of(double older, double newer, double curve, double deviation, bool is_full)
+static struct plx_disparity_drift disparities_of(double older, double newer, double curve, double deviation, bool is_full)
 {
     const double square = deviation * deviation;
-    struct plx_column_drift drift = {.is_full = is_full};
+    struct plx_disparity_drift drift = {.is_full = is_full};
 
     for (int part = 0; part < PLX_STEPS_PARTS; part++)
         drift.part[part] = (struct plx_disparity_estimate){.error = {part == PLX_STEPS_OLDER ? older : newer, curve},
@@ -285,42 +285,43 @@ static struct plx_column_drift columns_of(double older, double newer, double cur
 
 #define SIDE 0.36
 
-static void columns_need_both_halves_of_the_steps(void **state)
+static void disparities_need_both_halves_of_the_steps(void **state)
 {
     (void)state;
     static const struct plx_disparity_error none, far = {3.9, 0}, near = {0.35, 0};
     const struct {
-        struct plx_column_drift drift;
+        struct plx_disparity_drift drift;
         const struct plx_disparity_error *in_force;
         bool refines;
         enum plx_correction_verdict verdict;
     } cases[] = {
-        {columns_of(0.5, 0.5, 0, 0.06, false), &none, false, PLX_CORRECTION_HOLDS},
-        {columns_of(0.05, 0.06, 0, 0.001, false), &none, false, PLX_CORRECTION_INSIGNIFICANT},
-        {columns_of(0.5, 0.5, 0, 0.2, false), &none, false, PLX_CORRECTION_INSIGNIFICANT},
-        {columns_of(-0.5, 1.5, 0, 0.06, false), &none, false, PLX_CORRECTION_UNSTEADY},
-        {columns_of(0, 0, 1.5, 0.06, false), &none, false, PLX_CORRECTION_HOLDS}, /* at the sides only */
-        {columns_of(0.05, 0.05, 0.1, 0.06, false), &none, false, PLX_CORRECTION_INSIGNIFICANT},
-        {columns_of(0.5, 0.5, 0, 0.06, false), &near, false, PLX_CORRECTION_INSIGNIFICANT},
-        {columns_of(0.5, 0.5, 0, 0.06, false), &near, true, PLX_CORRECTION_INSIGNIFICANT}, /* by as few steps as before */
-        {columns_of(0.5, 0.5, 0, 0.06, true), &near, false, PLX_CORRECTION_INSIGNIFICANT},
-        {columns_of(0.5, 0.5, 0, 0.06, true), &near, true, PLX_CORRECTION_HOLDS},
-        {columns_of(4.5, 4.5, 0, 0.06, false), &far, false, PLX_CORRECTION_IMPLAUSIBLE},
+        {disparities_of(0.5, 0.5, 0, 0.06, false), &none, false, PLX_CORRECTION_HOLDS},
+        {disparities_of(0.05, 0.06, 0, 0.001, false), &none, false, PLX_CORRECTION_INSIGNIFICANT},
+        {disparities_of(0.5, 0.5, 0, 0.2, false), &none, false, PLX_CORRECTION_INSIGNIFICANT},
+        {disparities_of(-0.5, 1.5, 0, 0.06, false), &none, false, PLX_CORRECTION_UNSTEADY},
+        {disparities_of(0, 0, 1.5, 0.06, false), &none, false, PLX_CORRECTION_HOLDS}, /* at the sides only */
+        {disparities_of(0.05, 0.05, 0.1, 0.06, false), &none, false, PLX_CORRECTION_INSIGNIFICANT},
+        {disparities_of(0.5, 0.5, 0, 0.06, false), &near, false, PLX_CORRECTION_INSIGNIFICANT},
+        {disparities_of(0.5, 0.5, 0, 0.06, false), &near, true, PLX_CORRECTION_INSIGNIFICANT}, /* by as few steps as before */
+        {disparities_of(0.5, 0.5, 0, 0.06, true), &near, false, PLX_CORRECTION_INSIGNIFICANT},
+        {disparities_of(0.5, 0.5, 0, 0.06, true), &near, true, PLX_CORRECTION_HOLDS},
+        {disparities_of(4.5, 4.5, 0, 0.06, false), &far, false, PLX_CORRECTION_IMPLAUSIBLE},
     };
     struct plx_disparity_error change = {-1, -1};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (plx_correction_of_columns(&cases[i].drift, cases[i].in_force, cases[i].refines, SIDE, &change) != cases[i].verdict)
+        if (plx_correction_of_disparities(&cases[i].drift, cases[i].in_force, cases[i].refines, SIDE, &change) !=
+            cases[i].verdict)
             fail_msg("case %zu", i);
     for (int part = 0; part < PLX_STEPS_PARTS; part++) {
-        struct plx_column_drift drift = cases[0].drift;
+        struct plx_disparity_drift drift = cases[0].drift;
         drift.part[part].steps = 0;
-        assert_int_equal(plx_correction_of_columns(&drift, &none, false, SIDE, &change), PLX_CORRECTION_UNKNOWN);
+        assert_int_equal(plx_correction_of_disparities(&drift, &none, false, SIDE, &change), PLX_CORRECTION_UNKNOWN);
     }
-    assert_int_equal(plx_correction_of_columns(&cases[9].drift, &near, true, SIDE, &change), PLX_CORRECTION_HOLDS);
+    assert_int_equal(plx_correction_of_disparities(&cases[9].drift, &near, true, SIDE, &change), PLX_CORRECTION_HOLDS);
     assert_float_equal(change.offset, 0.15, 1e-9);
     assert_float_equal(change.curve, 0, 1e-9);
-    assert_int_equal(plx_correction_of_columns(&cases[4].drift, &none, false, SIDE, &change), PLX_CORRECTION_HOLDS);
+    assert_int_equal(plx_correction_of_disparities(&cases[4].drift, &none, false, SIDE, &change), PLX_CORRECTION_HOLDS);
     assert_float_equal(change.offset, 0, 1e-9);
     assert_float_equal(change.curve, 1.5, 1e-9);
 }
@@ -335,7 +336,7 @@ int main(void)
         cmocka_unit_test(no_error_is_made),
         cmocka_unit_test(what_does_not_hold_is_told),
         cmocka_unit_test(what_rocks_is_no_drift),
-        cmocka_unit_test(columns_need_both_halves_of_the_steps),
+        cmocka_unit_test(disparities_need_both_halves_of_the_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

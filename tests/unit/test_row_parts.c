@@ -172,9 +172,9 @@ static void a_correction_is_taken_from_the_matches(void **state)
                                          .roll_rad = 0.02F,
                                          .bend_rad = 0.03F,
                                          .scale = 0.04F,
-                                         .rows = 5,
-                                         .rows_left = 0.5F,
-                                         .worst_rows = 7};
+                                         .epipolar_error_px = 5,
+                                         .residual_px = 0.5F,
+                                         .max_epipolar_error_px = 7};
     plx_row_drift_correct(&drift, &correction);
     for (int i = added - MATCHES; i < added; i++)
         list[i].rows -= (float)plain_rows(&correction, &list[i]);
@@ -182,7 +182,7 @@ static void a_correction_is_taken_from_the_matches(void **state)
     const struct plx_drift_info *info = &drift.info;
     assert_true(fabs((double)info->pitch_rad - 0.008) < 1e-6 && fabs((double)info->roll_rad - 0.023) < 1e-6 &&
                 fabs((double)info->bend_rad - 0.026) < 1e-6 && fabs((double)info->scale - 0.039) < 1e-6);
-    assert_true(info->rows == 0.5F && info->rows_left == 0.5F && info->worst_rows == 0);
+    assert_true(info->epipolar_error_px == 0.5F && info->residual_px == 0.5F && info->max_epipolar_error_px == 0);
 }
 
 /* Both halves say different things, and some matches are far off. */
@@ -214,9 +214,9 @@ static void an_estimate_tells_what_it_leaves(void **state)
     }
     assert_int_equal(drift.unsolved, 0);
     assert_int_equal(info->matches, MATCHES);
-    assert_true(fabs((double)info->rows - plain_median(rows, MATCHES)) < 1e-6);
-    assert_true(fabs((double)info->rows_left - plain_median(left, MATCHES)) < 0.02);
-    assert_true(fabs((double)info->worst_rows - worst) < 1e-3);
+    assert_true(fabs((double)info->epipolar_error_px - plain_median(rows, MATCHES)) < 1e-6);
+    assert_true(fabs((double)info->residual_px - plain_median(left, MATCHES)) < 0.02);
+    assert_true(fabs((double)info->max_epipolar_error_px - worst) < 1e-3);
     assert_true(info->pitch_rad > 0.002F && info->pitch_rad < 0.003F);
 }
 

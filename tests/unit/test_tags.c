@@ -21,10 +21,10 @@ static double corner[4 * 6 * 6][2]; /* corners of the largest board that is look
 static uint64_t seed = 5;
 static struct plx_tags *tags;
 
-static void random_pose(double turn_most, double depth, struct plx_pose *ret)
+static void random_pose(double max_turn, double depth, struct plx_pose *ret)
 {
     const double turn[3] = {board_uniform(&seed, -0.7, 0.7), board_uniform(&seed, -0.7, 0.7),
-                            board_uniform(&seed, -turn_most, turn_most)};
+                            board_uniform(&seed, -max_turn, max_turn)};
     const double middle[3] = {-0.125, -0.09, 0};
     plx_mat3_from_vector(turn, ret->rotation);
     plx_mat3_apply(ret->rotation, middle, ret->translation);
@@ -152,8 +152,8 @@ static void numbers_may_begin_anywhere(void **state)
     static const int firsts[] = {0, 12, 3, 36, 41, 575};
     for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
         assert_int_equal(find_from(firsts[i], &board), plx_board_corners(&board));
-        assert_int_equal(plx_tags_seen(tags)->least, firsts[i]);
-        assert_int_equal(plx_tags_seen(tags)->most, firsts[i] + 11);
+        assert_int_equal(plx_tags_seen(tags)->min_id, firsts[i]);
+        assert_int_equal(plx_tags_seen(tags)->max_id, firsts[i] + 11);
     }
 }
 
@@ -165,7 +165,7 @@ static void another_arrangement_is_not_found_but_seen(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_int_equal(find_from(0, &others[i]), PLX_ERR_NOT_FOUND);
         assert_int_equal(plx_tags_seen(tags)->columns, 4);
-        assert_int_equal(plx_tags_seen(tags)->most, 11);
+        assert_int_equal(plx_tags_seen(tags)->max_id, 11);
         assert_false(plx_tags_seen(tags)->is_charuco);
     }
 }

@@ -12,9 +12,9 @@
 #define VERDICT_RATE_HZ 30
 #define VERDICT_PERIOD_NS (PLX_NS_PER_S / VERDICT_RATE_HZ)
 #define VERDICT_MORE_NS (100 * PLX_NS_PER_MS)
-#define VERDICT_POLL_US 1000 /* as a loop that commands motors may ask */
-#define VERDICT_PERIODS 2    /* and VERDICT_MORE_NS: the bar, unless a fault has its own */
-#define VERDICT_MOST 1000    /* repetitions of a fault */
+#define VERDICT_POLL_US 1000   /* as a loop that commands motors may ask */
+#define VERDICT_PERIODS 2      /* and VERDICT_MORE_NS: the bar, unless a fault has its own */
+#define VERDICT_MAX_TIMES 1000 /* repetitions of a fault */
 #ifndef VERDICT_TIMES
 #    define VERDICT_TIMES 1 /* 5: those of docs/verdict-measured.md, which take a slow machine 20 minutes */
 #endif
@@ -81,15 +81,15 @@ static inline void verdict_clear(const struct verdict_fault *fault)
 #define VERDICT_SETTING verdict_set, verdict_clear
 
 struct verdict_times {
-    int64_t stop_ns[VERDICT_MOST]; /* from the fault to the first stop, of each repetition */
-    int64_t last_go_ns;            /* from the fault to the last go, of all: no more than the bar */
+    int64_t stop_ns[VERDICT_MAX_TIMES]; /* from the fault to the first stop, of each repetition */
+    int64_t last_go_ns;                 /* from the fault to the last go, of all: no more than the bar */
     int count;
 };
 
 /* Go, then FAULT, then stop. */
 static inline void verdict_repetition(const struct verdict_fault *fault, struct verdict_times *times)
 {
-    assert_true(times->count < VERDICT_MOST);
+    assert_true(times->count < VERDICT_MAX_TIMES);
     do {
         verdict_wait(true, 5000, fault->name);
         usleep(verdict_random((unsigned)(VERDICT_PERIOD_NS / PLX_NS_PER_US)));

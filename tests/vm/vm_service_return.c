@@ -24,10 +24,10 @@ static int systemd_fd; /* what systemd would be told comes here */
 static pid_t engine;
 
 /* Whether WHAT took no longer than it may; a busy host makes single rounds of the guest slow, not all of them. */
-static bool in_time(const char *what, int64_t ns, int64_t most_ns)
+static bool in_time(const char *what, int64_t ns, int64_t max_ns)
 {
-    print_message("%s after %.0f ms, at most %.0f\n", what, (double)ns / PLX_NS_PER_MS, (double)most_ns / PLX_NS_PER_MS);
-    return ns <= most_ns;
+    print_message("%s after %.0f ms, at most %.0f\n", what, (double)ns / PLX_NS_PER_MS, (double)max_ns / PLX_NS_PER_MS);
+    return ns <= max_ns;
 }
 
 static bool wait_for_state(bool lost)

@@ -27,15 +27,15 @@ static int setup(void **state)
     return pairs_setup(state, &pairs, &options, 3);
 }
 
-static bool in_time(const char *what, int64_t ns, int64_t most_ns)
+static bool in_time(const char *what, int64_t ns, int64_t max_ns)
 {
-    print_message("%s after %.0f ms, at most %.0f\n", what, (double)ns / PLX_NS_PER_MS, (double)most_ns / PLX_NS_PER_MS);
-    return ns <= most_ns;
+    print_message("%s after %.0f ms, at most %.0f\n", what, (double)ns / PLX_NS_PER_MS, (double)max_ns / PLX_NS_PER_MS);
+    return ns <= max_ns;
 }
 
-static void report(const char *what, int64_t ns, int64_t most_ns)
+static void report(const char *what, int64_t ns, int64_t max_ns)
 {
-    assert_true(in_time(what, ns, most_ns));
+    assert_true(in_time(what, ns, max_ns));
 }
 
 static void test_unplugged(void **state)

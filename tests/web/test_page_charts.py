@@ -10,8 +10,8 @@ from page import Page
 class Charts(Page):
     def test_the_chart_of_the_drift(self):
         self.open()
-        rows = {"matches": 700, "rows_px": 0.3, "rows_left_px": 0.1, "offset_px": 0, "offset_deviation_px": 0}
-        both = {**rows, "offset_px": -0.4, "offset_deviation_px": 0.1}
+        rows = {"matches": 700, "epipolar_error_px": 0.3, "residual_px": 0.1, "disparity_offset_px": 0, "disparity_offset_deviation_px": 0}
+        both = {**rows, "disparity_offset_px": -0.4, "disparity_offset_deviation_px": 0.1}
         labels, (first, second, band, offset) = self.probe(
             "drawDriftChart", [None, rows, rows, both, both, None, None, None, None, rows, both])
         self.assertEqual(labels[:6], ["−10 s", "−5 s", "now", "−0.5 px", "0 px", "0.5 px"])

@@ -98,8 +98,8 @@ struct search {
     struct plx_sighting sighting;
 };
 
-/* Looks for the board in pair K. */
-static int look(struct search *search, const struct plx_pairs *pairs, int k, struct plx_error_message *message)
+/* Detects the board in pair K. */
+static int detect_in_pair(struct search *search, const struct plx_pairs *pairs, int k, struct plx_error_message *message)
 {
     struct plx_boards *boards = &search->boards;
     struct plx_image image[PLX_EYES];
@@ -117,7 +117,7 @@ static int look(struct search *search, const struct plx_pairs *pairs, int k, str
         search->neither += !seen[PLX_LEFT] && !seen[PLX_RIGHT];
         search->only[PLX_LEFT] += seen[PLX_LEFT];
         search->only[PLX_RIGHT] += seen[PLX_RIGHT];
-        result = boards->count == 0 ? plx_sighting_look(&search->sighting, &image[PLX_LEFT]) : 0;
+        result = boards->count == 0 ? plx_sighting_detect(&search->sighting, &image[PLX_LEFT]) : 0;
         if (result < 0)
             plx_fail(message, result, "%s", plx_strerror(result));
     } else {
@@ -128,7 +128,7 @@ static int look(struct search *search, const struct plx_pairs *pairs, int k, str
     return result;
 }
 
-static int look_at_all(struct search *search, const struct plx_pairs *pairs, struct plx_error_message *message)
+static int detect_in_all(struct search *search, const struct plx_pairs *pairs, struct plx_error_message *message)
 {
     struct plx_progress progress = {0};
     int result = 0;
@@ -138,7 +138,7 @@ static int look_at_all(struct search *search, const struct plx_pairs *pairs, str
         return plx_fail(message, PLX_ERR_NOMEM, "%s", plx_strerror(PLX_ERR_NOMEM));
     plx_progress_begin(&progress);
     for (int k = 0; k < pairs->count && result == 0; k += search->step) {
-        result = look(search, pairs, k, message);
+        result = detect_in_pair(search, pairs, k, message);
         plx_progress_step(&progress, (uint64_t)k + 1, (uint64_t)pairs->count);
     }
     plx_progress_end(&progress);
@@ -188,7 +188,7 @@ static int calibrate_recorded(const struct plx_calibrate_request *request, const
     if (result == 0)
         result = find_pairs(path, request, &pairs, &message);
     if (result == 0)
-        result = look_at_all(&search, &pairs, &message);
+        result = detect_in_all(&search, &pairs, &message);
     left_out_text(&search, left_out, sizeof left_out);
     if (result < 0)
         exit_code = plx_calibrate_fail(result, &message);
@@ -211,13 +211,13 @@ static cJSON *install_json(const struct plx_install *install, const struct plx_o
     cJSON *after = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "config", install->config);
     if (install->had_before) {
-        cJSON_AddItemToObject(before, "rows_px", plx_json_number(install->rows_before, 4));
+        cJSON_AddItemToObject(before, "epipolar_error_px", plx_json_number(install->rows_before, 4));
         cJSON_AddItemToObject(before, "baseline_m", plx_json_number(install->baseline_before_m, 6));
     }
     cJSON_AddItemToObject(item, "before", before);
-    cJSON_AddItemToObject(after, "rows_px", plx_json_number(outcome->rows, 4));
+    cJSON_AddItemToObject(after, "epipolar_error_px", plx_json_number(outcome->rows, 4));
     cJSON_AddItemToObject(after, "baseline_m", plx_json_number(outcome->baseline_m, 6));
-    cJSON_AddItemToObject(after, "service_rows_px",
+    cJSON_AddItemToObject(after, "service_epipolar_error_px",
                           install->rows_service >= 0 ? plx_json_number(install->rows_service, 4) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "after", after);
     return item;

@@ -122,7 +122,7 @@ static int wait_for_frames(struct plx_connection *connection, void *context)
             until_ns = plx_now_ns() + ROWS_NS;
         }
         if (taken && frame.drift.matches > 0)
-            wait->install->rows_service = (double)frame.drift.rows;
+            wait->install->rows_service = (double)frame.drift.epipolar_error_px;
     }
     if (!taken)
         wait->result = plx_fail(wait->message, PLX_ERR_TIMEOUT,

@@ -29,7 +29,7 @@ struct live {
     int judged;                   /* pairs when the verdict was made */
     int said_pairs, looked;
     int64_t shown_ns;
-    bool page_told; /* that the page cannot show it was said */
+    bool is_page_failure_shown;
 };
 
 static void print_parts(const struct plx_guide *guide)
@@ -92,8 +92,8 @@ static void show(struct live *live, const char *socket)
         draw_screen(live);
     else
         print_line(live);
-    if (plx_calibrating_write(&state, socket) < 0 && !live->page_told) {
-        live->page_told = true;
+    if (plx_calibrating_write(&state, socket) < 0 && !live->is_page_failure_shown) {
+        live->is_page_failure_shown = true;
         if (!live->screen)
             fprintf(stderr, "note: the page cannot show this: no file can be made beside %s; run the command as root\n",
                     socket);
@@ -126,8 +126,8 @@ static int check_frame(const struct plx_connection *connection, const struct plx
     return PLX_EXIT_OK;
 }
 
-/* Looks at the next pair. Returns an exit code; a service that is away may come back. */
-static int look(struct plx_connection *connection, struct live *live)
+/* Judges the next pair. Returns an exit code; a service that is gone may come back. */
+static int judge_next_pair(struct plx_connection *connection, struct live *live)
 {
     struct plx_error_message message;
     const int result = plx_connection_next_frame(connection, live->looked > 0 ? 500 : PLX_FRESH_FRAME_MS);
@@ -159,7 +159,7 @@ static int take_pairs(struct plx_connection *connection, void *context)
     if (live->screen)
         plx_watch_screen_begin();
     while (exit_code == PLX_EXIT_OK && !plx_stopped() && !is_done(live)) {
-        exit_code = look(connection, live);
+        exit_code = judge_next_pair(connection, live);
         if (exit_code == PLX_EXIT_OK)
             show(live, connection->socket);
     }

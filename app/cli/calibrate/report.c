@@ -54,8 +54,8 @@ cJSON *plx_outcome_json(const struct plx_outcome *outcome)
     cJSON *item = cJSON_CreateObject(), *cameras = cJSON_CreateArray(), *distances = cJSON_CreateArray();
 
     cJSON_AddItemToObject(item, "rms_px", plx_json_number(fit->rms_px, 4));
-    cJSON_AddItemToObject(item, "rows_px", plx_json_number(outcome->rows, 4));
-    cJSON_AddItemToObject(item, "rows_held_out_px",
+    cJSON_AddItemToObject(item, "epipolar_error_px", plx_json_number(outcome->rows, 4));
+    cJSON_AddItemToObject(item, "epipolar_error_held_out_px",
                           outcome->held_out >= 0 ? plx_json_number(outcome->held_out, 4) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "baseline_m", plx_json_number(outcome->baseline_m, 6));
     cJSON_AddItemToObject(item, "baseline_deviation_m", plx_json_number(fit->baseline_sigma_m, 7));

@@ -126,10 +126,10 @@ static void print_unknown(const struct plx_box_entry *entry)
     puts("record of another version of parallaxd");
 }
 
-/* By enum plx_box_kind; a record with fewer bytes than LEAST is damaged. */
+/* By enum plx_box_kind; a record with fewer than min_bytes is damaged. */
 static const struct kind {
     const char *word;
-    size_t least;
+    size_t min_bytes;
     void (*print)(const struct plx_box_entry *entry);
 } kinds[] = {
     {"unknown", 0, print_unknown},
@@ -148,7 +148,7 @@ static void print_entry(const struct plx_box_content *content, const struct plx_
     printf("%9.3f s  %-10s", ((double)record->time_ns - (double)last_ns) / 1e9, kind->word);
     if (record->kind == PLX_BOX_FRAME && content->header.abi_version != PLX_ABI_VERSION)
         puts("of another version of parallaxd");
-    else if (record->bytes < kind->least)
+    else if (record->bytes < kind->min_bytes)
         puts("damaged");
     else
         kind->print(entry);

@@ -58,12 +58,12 @@ static void print_numbers(const struct plx_correction_history *history, const st
            (double)c->roll_rad * PLX_DEGREES_PER_RAD, (double)d->roll_deviation_rad * PLX_DEGREES_PER_RAD,
            (double)c->bend_rad * PLX_DEGREES_PER_RAD, (double)d->bend_deviation_rad * PLX_DEGREES_PER_RAD, (double)c->scale,
            (double)d->scale_deviation);
-    printf("    rows %.2f -> %.2f px by %u matches\n", (double)d->rows, (double)d->rows_left, d->matches);
-    if (c->columns != 0 || c->curve != 0) {
-        print_disparities(history, "middle", (double)c->columns, (double)d->offset_deviation);
+    printf("    rows %.2f -> %.2f px by %u matches\n", (double)d->epipolar_error_px, (double)d->residual_px, d->matches);
+    if (c->disparity_offset_px != 0 || c->curve_px != 0) {
+        print_disparities(history, "middle", (double)c->disparity_offset_px, (double)d->disparity_offset_deviation_px);
         if (history->side > 0)
-            print_disparities(history, "sides", (double)c->columns + history->side * (double)c->curve,
-                              (double)d->side_deviation);
+            print_disparities(history, "sides", (double)c->disparity_offset_px + history->side * (double)c->curve_px,
+                              (double)d->side_deviation_px);
     }
 }
 
@@ -108,9 +108,11 @@ static cJSON *percent_json(const struct plx_correction_history *history, double 
 static cJSON *entry_json(const struct plx_correction_history *history, const struct plx_correction_entry *entry)
 {
     const struct plx_drift_info *d = &entry->drift;
-    const struct plx_correction deviation = {d->pitch_deviation_rad, d->roll_deviation_rad, d->bend_deviation_rad,
-                                             d->scale_deviation,     d->offset_deviation,   d->curve_deviation};
-    const double middle = (double)entry->correction.columns, sides = middle + history->side * (double)entry->correction.curve;
+    const struct plx_correction deviation = {
+        d->pitch_deviation_rad,           d->roll_deviation_rad, d->bend_deviation_rad, d->scale_deviation,
+        d->disparity_offset_deviation_px, d->curve_deviation_px};
+    const double middle = (double)entry->correction.disparity_offset_px,
+                 sides = middle + history->side * (double)entry->correction.curve_px;
     cJSON *item = cJSON_CreateObject();
 
     cJSON_AddItemToObject(item, "number", plx_json_number(entry->number, 0));
@@ -120,8 +122,8 @@ static cJSON *entry_json(const struct plx_correction_history *history, const str
     cJSON_AddItemToObject(item, "correction", plx_json_correction(&entry->correction));
     cJSON_AddItemToObject(item, "deviation", plx_json_correction(&deviation));
     cJSON_AddItemToObject(item, "matches", plx_json_number(entry->drift.matches, 0));
-    cJSON_AddItemToObject(item, "rows_before_px", plx_json_number((double)entry->drift.rows, 3));
-    cJSON_AddItemToObject(item, "rows_after_px", plx_json_number((double)entry->drift.rows_left, 3));
+    cJSON_AddItemToObject(item, "epipolar_error_before_px", plx_json_number((double)entry->drift.epipolar_error_px, 3));
+    cJSON_AddItemToObject(item, "epipolar_error_after_px", plx_json_number((double)entry->drift.residual_px, 3));
     cJSON_AddItemToObject(item, "distance_percent", percent_json(history, middle));
     cJSON_AddItemToObject(item, "side_distance_percent", history->side > 0 ? percent_json(history, sides) : cJSON_CreateNull());
     return item;

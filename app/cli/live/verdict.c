@@ -12,8 +12,8 @@
 #include "app/view/verdict.h"
 #include "core/base/clock.h"
 
-#define LOOK_NS (5 * PLX_NS_PER_MS) /* between two looks of --watch */
-#define FIRST_NS PLX_NS_PER_S       /* a service that has just started gets so long for its first verdict */
+#define READ_INTERVAL_NS (5 * PLX_NS_PER_MS) /* between two reads of --watch */
+#define FIRST_NS PLX_NS_PER_S                /* a service that has just started gets so long for its first verdict */
 
 static const char program[] = "parallax verdict";
 
@@ -40,14 +40,14 @@ static void print(const struct plx_verdict_now *verdict, bool json)
     puts(text);
 }
 
-static void pause_look(void)
+static void pause_between_reads(void)
 {
-    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    const struct timespec pause = {.tv_nsec = READ_INTERVAL_NS};
     nanosleep(&pause, NULL);
 }
 
 /* The verdict now. A service that starts later is found. */
-static struct plx_verdict_now look(struct request *request)
+static struct plx_verdict_now read_verdict(struct request *request)
 {
     struct plx_verdict_now verdict;
 
@@ -61,11 +61,11 @@ static struct plx_verdict_now look(struct request *request)
 static struct plx_verdict_now first_verdict(struct request *request)
 {
     const int64_t until = plx_now_ns() + FIRST_NS;
-    struct plx_verdict_now verdict = look(request);
+    struct plx_verdict_now verdict = read_verdict(request);
 
     while (verdict.reasons & PLX_REASON_STALE && plx_now_ns() < until && !plx_stopped()) {
-        pause_look();
-        verdict = look(request);
+        pause_between_reads();
+        verdict = read_verdict(request);
     }
     return verdict;
 }
@@ -76,8 +76,8 @@ static int judge(struct request *request)
 
     print(&shown, request->json);
     while (request->watch && !plx_stopped() && plx_exit_flush_output()) {
-        pause_look();
-        const struct plx_verdict_now verdict = look(request);
+        pause_between_reads();
+        const struct plx_verdict_now verdict = read_verdict(request);
         if (!plx_verdict_is_same(&verdict, &shown))
             print(&verdict, request->json);
         shown = verdict;

@@ -250,10 +250,10 @@ static void print_summary(const struct table *table)
                100.0 * table->covered / table->measured, table->measured);
     printf("at the end         %.3f m, %.3f deg off after %.2f m: drift %.2f %%, %.4f deg/m\n", table->end.m,
            table->end.degrees, table->way_m, per_metre(table, 100 * table->end.m), per_metre(table, table->end.degrees));
-    if (table->drift.offset_deviation > 0)
+    if (table->drift.disparity_offset_deviation_px > 0)
         printf("disparities        %.2f +- %.2f px too small in the middle, %.2f +- %.2f px at the sides, by the motion\n",
-               (double)table->drift.offset, (double)table->drift.offset_deviation, (double)table->drift.side,
-               (double)table->drift.side_deviation);
+               (double)table->drift.disparity_offset_px, (double)table->drift.disparity_offset_deviation_px,
+               (double)table->drift.side_px, (double)table->drift.side_deviation_px);
     printf("time               %.2f ms (mean)\n", table->seconds / table->frames * 1e3);
     plx_steadiness_print(table->steadiness);
 }

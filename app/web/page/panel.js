@@ -101,13 +101,14 @@ export function forgetFigures() {
 }
 
 function geometry(status) {
-  const degrees = radians => number(radians * 180 / Math.PI, 2, "°"), rows = status.alignment, { drift, ground, motion } = status;
-  return [rows ? `${number(rows.rows_px, 2)} px, at worst ${number(rows.worst_rows_px, 2)}` : "not measured",
-    drift?.matches ? `${number(drift.rows_px, 2)} px of rows, ${number(drift.rows_left_px, 2)} without` : "not measured",
+  const degrees = radians => number(radians * 180 / Math.PI, 2, "°"), { alignment, drift, ground, motion } = status;
+  return [alignment ? `${number(alignment.epipolar_error_px, 2)} px, at worst ${number(alignment.max_epipolar_error_px, 2)}` : "not measured",
+    drift?.matches ? `${number(drift.epipolar_error_px, 2)} px of rows, ${number(drift.residual_px, 2)} without` : "not measured",
     correctionWords(status.correction),
-    drift?.offset_deviation_px > 0 ? `${number(drift.offset_px, 2)} ± ${number(drift.offset_deviation_px, 2)} px, at the sides `
+    drift?.disparity_offset_deviation_px > 0
+      ? `${number(drift.disparity_offset_px, 2)} ± ${number(drift.disparity_offset_deviation_px, 2)} px, at the sides `
       + `${number(drift.side_px, 2)} ± ${number(drift.side_deviation_px, 2)}` : "not measured",
-    rows ? `pitch ${degrees(rows.pitch_rad)}, roll ${degrees(rows.roll_rad)}` : "not measured",
+    alignment ? `pitch ${degrees(alignment.pitch_rad)}, roll ${degrees(alignment.roll_rad)}` : "not measured",
     ground ? `${number(ground.camera_height_m, 2)} m below, pitch ${degrees(ground.pitch_rad)}` : "not found",
     motion?.valid ? `${number(motion.speed_mps, 2)} m/s, ${degrees(motion.turn_radps)}/s` : "unknown"];
 }
@@ -149,7 +150,7 @@ function showChart(id, height, { title, legend, xLabels, yLabels, drawn }) {
   chart.replaceChildren(head, axes, ...drawn, ...x, ...y);
 }
 
-const DRIFT_CURVES = [{ key: "rows", name: "rows", colour: "var(--accent)" }, { key: "rowsLeft", name: "rows left", colour: "var(--warn)" },
+const DRIFT_CURVES = [{ key: "rows", name: "rows", colour: "var(--accent)" }, { key: "residual", name: "residual", colour: "var(--warn)" },
   { key: "offset", deviation: "offsetDeviation", name: "offset ± deviation", colour: "var(--good)" }];
 
 // Which correction of the calibration is in force, and whether one waits.
@@ -160,8 +161,9 @@ function correctionWords(correction) {
 
 // Rows and offset are measured independently of each other.
 function driftSample(drift) {
-  return { ...(drift?.matches ? { rows: drift.rows_px, rowsLeft: drift.rows_left_px } : {}),
-    ...(drift?.offset_deviation_px > 0 ? { offset: drift.offset_px, offsetDeviation: drift.offset_deviation_px } : {}) };
+  return { ...(drift?.matches ? { rows: drift.epipolar_error_px, residual: drift.residual_px } : {}),
+    ...(drift?.disparity_offset_deviation_px > 0
+      ? { offset: drift.disparity_offset_px, offsetDeviation: drift.disparity_offset_deviation_px } : {}) };
 }
 
 export class Charts {

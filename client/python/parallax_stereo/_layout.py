@@ -32,11 +32,12 @@ CAPTURE = _struct(("capture_ns clock_offset_ns", "i8"), ("clock sequence", "u4")
 CALIBRATION = _struct(("fx fy cx cy cx_right baseline_m", "f8"))
 GROUND = _struct(("valid", "u4"), ("camera_height_m pitch_rad roll_rad", "f4"), ("normal", "f4", 3), ("inlier_ratio", "f4"))
 DRIFT = _struct(("matches", "u4"), ("pitch_rad roll_rad bend_rad scale", "f4"),
-                ("pitch_deviation_rad roll_deviation_rad bend_deviation_rad scale_deviation", "f4"), ("rows rows_left worst_rows offset offset_deviation", "f4"),
-                ("curve curve_deviation side side_deviation", "f4"))
-CORRECTION = _struct(("pitch_rad roll_rad bend_rad scale columns curve", "f4"))
+                ("pitch_deviation_rad roll_deviation_rad bend_deviation_rad scale_deviation", "f4"),
+                ("epipolar_error_px residual_px max_epipolar_error_px", "f4"), ("disparity_offset_px disparity_offset_deviation_px", "f4"),
+                ("curve_px curve_deviation_px side_px side_deviation_px", "f4"))
+CORRECTION = _struct(("pitch_rad roll_rad bend_rad scale disparity_offset_px curve_px", "f4"))
 CORRECTIONS = _struct(("number proposed_number", "u4"), ("applied proposed", CORRECTION))
-ALIGNMENT = _struct(("patches", "u4"), ("rows worst_rows pitch_rad roll_rad scale", "f4"))
+ALIGNMENT = _struct(("patches", "u4"), ("epipolar_error_px max_epipolar_error_px pitch_rad roll_rad scale", "f4"))
 POSE = _struct(("rotation", "f8", 9), ("translation", "f8", 3))
 MOTION = _struct(("valid source corners tracked inliers breaks", "u4"), ("interval_ns", "i8"), ("motion", POSE),
                  ("covariance", "f8", 36), ("pose", POSE))

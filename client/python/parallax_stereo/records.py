@@ -56,8 +56,8 @@ class Ground:
 class Alignment:
     """How well the rows of the pictures match, struct plx_alignment_info."""
     patches: int
-    rows: float
-    worst_rows: float
+    epipolar_error_px: float
+    max_epipolar_error_px: float
     pitch_rad: float
     roll_rad: float
     scale: float
@@ -75,15 +75,15 @@ class Drift:
     roll_deviation_rad: float
     bend_deviation_rad: float
     scale_deviation: float
-    rows: float
-    rows_left: float
-    worst_rows: float
-    offset: float
-    offset_deviation: float
-    curve: float
-    curve_deviation: float
-    side: float
-    side_deviation: float
+    epipolar_error_px: float
+    residual_px: float
+    max_epipolar_error_px: float
+    disparity_offset_px: float
+    disparity_offset_deviation_px: float
+    curve_px: float
+    curve_deviation_px: float
+    side_px: float
+    side_deviation_px: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,8 +93,8 @@ class Correction:
     roll_rad: float
     bend_rad: float
     scale: float
-    columns: float
-    curve: float
+    disparity_offset_px: float
+    curve_px: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -280,7 +280,7 @@ def alignment(raw: Any) -> Alignment | None:
 
 
 def drift(raw: Any) -> Drift | None:
-    return Drift(**_values(raw)) if raw["matches"] or raw["offset_deviation"] else None
+    return Drift(**_values(raw)) if raw["matches"] or raw["disparity_offset_deviation_px"] else None
 
 
 def corrections(raw: Any) -> Corrections:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inner loops of the matching stages and of the columns stage. The files of cpu/simd/ are compiled once for each
+ * The inner loops of the matching stages and of those after them. The files of cpu/simd/ are compiled once for each
  * instruction set, each time with PLX_ISA set to its name, and a table of the results is chosen when the backend is created.
  * All give the same bits.
  */
@@ -13,6 +13,9 @@
 
 #include "core/ground/columns.h"
 #include "core/pipeline/match.h"
+
+struct plx_ground_gate;
+struct plx_ground_sums;
 
 /* A census sample: bit = row[y][x] > row[other_y][other_x], offsets from the pixel in the middle. */
 struct plx_census_sample {
@@ -152,6 +155,10 @@ struct plx_kernels {
                   uint16_t *scratch, int16_t *ret_values);
     /* fills ground_cost and p */
     void (*path)(const struct plx_path *path);
+
+    /* ground.c. Adds row Y: plx_ground_add_pixel of its pixels, with the plane GROUND */
+    void (*ground_sums)(const struct plx_ground_gate *gate, const struct plx_ground *ground, const struct plx_image *disparity,
+                        int y, struct plx_ground_sums *sums);
 };
 
 #define PLX_CELL_SCRATCH(width) ((size_t)PLX_CELL_PIXELS * ((size_t)plx_columns_of(width) + 32))
@@ -182,6 +189,7 @@ PLX_DECLARE(cross_validate);
 PLX_DECLARE(confidence);
 PLX_DECLARE(cells);
 PLX_DECLARE(path);
+PLX_DECLARE(ground_sums);
 #endif
 
 #endif

@@ -24,4 +24,5 @@ const struct plx_kernels PLX_KERNEL(kernels) = {
     .confidence = PLX_KERNEL(confidence),
     .cells = PLX_KERNEL(cells),
     .path = PLX_KERNEL(path),
+    .ground_sums = PLX_KERNEL(ground_sums),
 };

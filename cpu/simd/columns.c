@@ -93,49 +93,66 @@ static void ground_costs(const struct plx_path *path)
     }
 }
 
-/* The costs of things are read from a table, those of ground are the last vector of the row; beyond its states are 255, which
- * saturates and is the predecessor of nothing. */
-INLINE void follow(const struct plx_path *path, int vectors)
+#define MAX_VECTORS (256 / LANES8 + 1)
+
+/* The least costs P - M of row Y from those of the row below, P. The costs of things are read from a table, those of ground are
+ * the last vector of the row; beyond its states are 255, which saturates and is the predecessor of nothing. */
+INLINE void follow_row(const struct plx_path *path, int vectors, int y, u8v p[MAX_VECTORS])
 {
     const u8v most = all8(255), jump = all8(PLX_PATH_JUMP);
-    const int pitch = vectors * LANES8 + PLX_PATH_PADDING;
-    u8v p[256 / LANES8 + 1];
+    const uint8_t *things = plx_thing_costs(path, y), *ground = path->ground_cost + (size_t)y * PLX_PATH_PADDING;
+    uint8_t *out = path->p + (size_t)y * ((size_t)vectors * LANES8 + PLX_PATH_PADDING);
+    u8v least = most, l[MAX_VECTORS];
 
-    for (int i = 0; i <= vectors; i++)
-        p[i] = all8(0);
-    for (int y = path->rows - 1; y >= 0; y--) {
-        const uint8_t *things = plx_thing_costs(path, y), *ground = path->ground_cost + (size_t)y * PLX_PATH_PADDING;
-        uint8_t *out = path->p + (size_t)y * (size_t)pitch;
-        u8v least = most, l[256 / LANES8 + 1];
-
-        for (int i = 0; i <= vectors; i++) {
-            const bool thing = i < vectors;
-            const u8v below = thing && i > 0 ? p[i - 1] : most, above = i + 1 < vectors ? p[i + 1] : most;
-            const u8v near = min8(shift_up(p[i], below), shift_down(p[i], above));
-            const u8v step = all8(thing ? PLX_PATH_THING_STEP : PLX_PATH_GROUND_STEP);
-            l[i] = adds8(min8(min8(p[i], adds8(near, step)), jump), load8(thing ? things + i * LANES8 : ground));
-            least = min8(least, l[i]);
-        }
-        least = least8(least);
-        for (int i = 0; i <= vectors; i++) {
-            p[i] = l[i] - least;
-            store8(out + i * LANES8, p[i]);
-        }
+    for (int i = 0; i <= vectors; i++) {
+        const bool thing = i < vectors;
+        const u8v below = thing && i > 0 ? p[i - 1] : most, above = i + 1 < vectors ? p[i + 1] : most;
+        const u8v near = min8(shift_up(p[i], below), shift_down(p[i], above));
+        const u8v step = all8(thing ? PLX_PATH_THING_STEP : PLX_PATH_GROUND_STEP);
+        l[i] = adds8(min8(min8(p[i], adds8(near, step)), jump), load8(thing ? things + i * LANES8 : ground));
+        least = min8(least, l[i]);
+    }
+    least = least8(least);
+    for (int i = 0; i <= vectors; i++) {
+        p[i] = l[i] - least;
+        store8(out + i * LANES8, p[i]);
     }
 }
 
-void PLX_KERNEL(path)(const struct plx_path *path)
+INLINE void follow(const struct plx_path *path, int count, int vectors)
 {
-    ground_costs(path);
+    u8v p[PLX_PATHS][MAX_VECTORS];
+
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i <= vectors; i++)
+            p[k][i] = all8(0);
+    for (int y = path->rows - 1; y >= 0; y--)
+        for (int k = 0; k < count; k++)
+            follow_row(&path[k], vectors, y, p[k]);
+}
+
+INLINE void follow_any(const struct plx_path *path, int count)
+{
     switch (path->disparities) {
     case 64:
-        follow(path, 64 / LANES8);
+        follow(path, count, 64 / LANES8);
         break;
     case 128:
-        follow(path, 128 / LANES8);
+        follow(path, count, 128 / LANES8);
         break;
     case 256:
-        follow(path, 256 / LANES8);
+        follow(path, count, 256 / LANES8);
         break;
     }
+}
+
+void PLX_KERNEL(paths)(const struct plx_path *path, int count)
+{
+    for (int k = 0; k < count; k++)
+        ground_costs(&path[k]);
+    if (count == PLX_PATHS)
+        follow_any(path, PLX_PATHS);
+    else
+        for (int k = 0; k < count; k++)
+            follow_any(&path[k], 1);
 }

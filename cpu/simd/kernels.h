@@ -83,7 +83,8 @@ static inline size_t plx_key_count(int width, int disparities)
  * unknown ones. A value of q whole pixels reads state s in column PLX_THING_TABLE / 2 + s - q. */
 #define PLX_THING_ROWS 17
 #define PLX_THING_TABLE 768
-#define PLX_THING_MARGIN 8  /* pixels: so far beyond the states all costs are the same */
+#define PLX_THING_MARGIN 8 /* pixels: so far beyond the states all costs are the same */
+#define PLX_PATHS 4 /* columns that are followed together: while one waits for the least cost of its row, the others go on */
 #define PLX_PATH_PADDING 64 /* bytes of the ground's states, of which the first PLX_PATH_GROUNDS count */
 
 /* One column of the columns stage. */
@@ -153,8 +154,8 @@ struct plx_kernels {
      * words */
     void (*cells)(const struct plx_columns_params *params, const uint16_t *first, const uint16_t *second, int width,
                   uint16_t *scratch, int16_t *ret_values);
-    /* fills ground_cost and p */
-    void (*path)(const struct plx_path *path);
+    /* fills ground_cost and p of COUNT columns, at most PLX_PATHS */
+    void (*paths)(const struct plx_path *path, int count);
 
     /* ground.c. Adds row Y: plx_ground_add_pixel of its pixels, with the plane GROUND */
     void (*ground_sums)(const struct plx_ground_gate *gate, const struct plx_ground *ground, const struct plx_image *disparity,
@@ -188,7 +189,7 @@ PLX_DECLARE(check);
 PLX_DECLARE(cross_validate);
 PLX_DECLARE(confidence);
 PLX_DECLARE(cells);
-PLX_DECLARE(path);
+PLX_DECLARE(paths);
 PLX_DECLARE(ground_sums);
 #endif
 

@@ -14,6 +14,7 @@
 #include "core/ground/columns.h"
 #include "core/pipeline/match.h"
 
+struct plx_pyramid;
 struct plx_ground_gate;
 struct plx_ground_sums;
 
@@ -160,6 +161,10 @@ struct plx_kernels {
     /* ground.c. Adds row Y: plx_ground_add_pixel of its pixels, with the plane GROUND */
     void (*ground_sums)(const struct plx_ground_gate *gate, const struct plx_ground *ground, const struct plx_image *disparity,
                         int y, struct plx_ground_sums *sums);
+
+    /* flow.c. As plx_flow_track */
+    bool (*flow_track)(const struct plx_pyramid *key, const struct plx_pyramid *now, int levels, const double from[2],
+                       double ret_to[2]);
 };
 
 #define PLX_CELL_SCRATCH(width) ((size_t)PLX_CELL_PIXELS * ((size_t)plx_columns_of(width) + 32))
@@ -191,6 +196,7 @@ PLX_DECLARE(confidence);
 PLX_DECLARE(cells);
 PLX_DECLARE(paths);
 PLX_DECLARE(ground_sums);
+PLX_DECLARE(flow_track);
 #endif
 
 #endif

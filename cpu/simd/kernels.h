@@ -162,6 +162,9 @@ struct plx_kernels {
     void (*ground_sums)(const struct plx_ground_gate *gate, const struct plx_ground *ground, const struct plx_image *disparity,
                         int y, struct plx_ground_sums *sums);
 
+    /* corners.c. Finds those of a ROW of CELLS */
+    void (*corners)(const struct plx_image *left, const struct plx_image *cells, int row);
+
     /* flow.c. As plx_flow_track */
     bool (*flow_track)(const struct plx_pyramid *key, const struct plx_pyramid *now, int levels, const double from[2],
                        double ret_to[2]);
@@ -196,6 +199,7 @@ PLX_DECLARE(confidence);
 PLX_DECLARE(cells);
 PLX_DECLARE(paths);
 PLX_DECLARE(ground_sums);
+PLX_DECLARE(corners);
 PLX_DECLARE(flow_track);
 #endif
 

@@ -25,5 +25,6 @@ const struct plx_kernels PLX_KERNEL(kernels) = {
     .cells = PLX_KERNEL(cells),
     .paths = PLX_KERNEL(paths),
     .ground_sums = PLX_KERNEL(ground_sums),
+    .corners = PLX_KERNEL(corners),
     .flow_track = PLX_KERNEL(flow_track),
 };

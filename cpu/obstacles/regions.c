@@ -155,17 +155,22 @@ static void count_interior(struct job *job, struct run run)
     const struct plx_regions_scratch *s = job->scratch;
     struct plx_region *region = &job->region[run.region];
     uint32_t *column = s->column + (size_t)run.region * (size_t)s->width;
+    uint32_t pixels = 0, sum_d = 0, sum_x = 0; /* 32 bits suffice for a run */
     s->row[(size_t)run.region * (size_t)s->height + (size_t)run.y] += (uint32_t)(run.x1 - run.x0);
-    for (int x = run.x0; x < run.x1; x++) {
+    for (int x = run.x0; x < run.x1; x++)
         column[x]++;
-        if (in_interior(region, run.disparity[x])) {
-            region->interior_area++;
-            region->interior_sum_d += run.disparity[x];
-            region->interior_sum_x += (uint64_t)x;
-            region->interior_sum_y += (uint64_t)run.y;
-        }
+    for (int x = run.x0; x < run.x1; x++) {
+        const uint32_t inside = in_interior(region, run.disparity[x]) ? 0xFFFFFFFF : 0;
+        pixels += inside & 1;
+        sum_d += inside & run.disparity[x];
+        sum_x += inside & (uint32_t)x;
     }
+    region->interior_area += pixels;
+    region->interior_sum_d += sum_d;
+    region->interior_sum_x += sum_x;
+    region->interior_sum_y += (uint64_t)pixels * (uint64_t)run.y;
 }
+_Static_assert((uint64_t)PLX_MAX_SIDE *UINT16_MAX <= UINT32_MAX, "sums of a run");
 
 static void add_sums(struct plx_refine_sums *sums, const struct plx_refine_sums *more)
 {
@@ -180,16 +185,20 @@ static void refine_run(struct job *job, struct run run)
     struct counters *counters = &job->scratch->counters[run.region];
     const uint8_t *left = plx_row(job->input->left, run.y), *right = plx_row(job->input->right, run.y);
     const int width = job->input->labels->width;
+    struct plx_refine_sums interior = {0, 0, 0}, near_left = {0, 0, 0}, near_right = {0, 0, 0};
     for (int x = run.x0 + PLX_REFINE_MARGIN; x < run.x1 - PLX_REFINE_MARGIN; x++) {
         struct plx_refine_sums sums = {0, 0, 0};
         plx_refine_add(&sums, left, right, width, x, run.disparity[x], counters->shift, job->input->min_disparity);
         if (in_interior(region, run.disparity[x]))
-            add_sums(&counters->interior, &sums);
+            add_sums(&interior, &sums);
         if (x < region->inner_x0 + PLX_REFINE_STRIP)
-            add_sums(&counters->left, &sums);
+            add_sums(&near_left, &sums);
         if (x > region->inner_x1 - PLX_REFINE_STRIP)
-            add_sums(&counters->right, &sums);
+            add_sums(&near_right, &sums);
     }
+    add_sums(&counters->interior, &interior);
+    add_sums(&counters->left, &near_left);
+    add_sums(&counters->right, &near_right);
 }
 
 /* Calls VISIT for each run of the regions with a record, in raster order. */

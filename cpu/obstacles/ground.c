@@ -50,13 +50,13 @@ static void count_row(void *argument, int i)
     const struct ground_job *job = argument;
     const struct plx_image *disparity = job->disparity;
     const uint16_t *row = plx_row(disparity, plx_ground_row(i, disparity->height));
-    const unsigned width = (unsigned)plx_ground_bin_width(job->params->disparities);
+    const uint64_t inverse = ((uint64_t)1 << 32) / (uint64_t)plx_ground_bin_width(job->params->disparities) + 1;
     uint32_t *below = job->scratch->histogram.below[i];
 
     job->scratch->row[i] = plx_ground_row_16(i, disparity->height);
     memset(below, 0, sizeof job->scratch->histogram.below[i]);
     for (int x = 0; x < disparity->width; x++) {
-        const unsigned bin = row[x] / width; /* an invalid pixel's is too large */
+        const uint64_t bin = row[x] * inverse >> 32; /* exact in 16 bits; an invalid pixel's is too large */
         if (bin < PLX_GROUND_BINS)
             below[bin + 1]++;
     }

@@ -64,23 +64,36 @@ void PLX_KERNEL(cells)(const struct plx_columns_params *params, const uint16_t *
 
 #define GROUND_LANES 16 /* the states of the ground, and more that are never the best */
 
-/* plx_ground_cost of all k; in the lanes beyond, 255. */
-INLINE void ground_cost(int value, int g, const int *factor, const int *beyond, uint8_t *ret_cost)
+/* What does not depend on the cell: k raises ground by FACTOR / 65536, and by WHOLE: all of it or nothing. */
+struct ground_lanes {
+    uint16_t factor[GROUND_LANES], whole[GROUND_LANES], beyond[GROUND_LANES];
+};
+
+/* plx_ground_cost of all k; in the lanes beyond, 255. G is not negative. 16 bits suffice: VALUE and G are within
+ * PLX_CELL_LIMIT, and both sides of the step are moved by one more than that, so that neither is negative. */
+INLINE void ground_cost(int value, int g, const struct ground_lanes *lanes, uint8_t *ret_cost)
 {
+    const uint16_t offset = PLX_CELL_LIMIT + 1, seen = (uint16_t)(value + offset), ground = (uint16_t)g;
+
     for (int i = 0; i < GROUND_LANES; i++) {
-        const int raised = (g * factor[i]) >> 16, step = value > raised ? value - raised : raised - value;
-        const int over = step - 4 - (raised >> 6), half = over > 0 ? over >> 1 : 0;
-        ret_cost[i] = (uint8_t)((half < PLX_PATH_WRONG ? half : PLX_PATH_WRONG) | beyond[i]);
+        const uint16_t part = (uint16_t)((uint32_t)ground * lanes->factor[i] >> 16);
+        const uint16_t raised = (uint16_t)((ground & lanes->whole[i]) + part), there = (uint16_t)(raised + offset);
+        const uint16_t step = (uint16_t)(seen > there ? seen - there : there - seen);
+        const uint16_t near = (uint16_t)(4 + (raised >> 6)), over = (uint16_t)(step > near ? step - near : 0);
+        const uint16_t cost = (uint16_t)(over >> 1);
+        ret_cost[i] = (uint8_t)((cost < PLX_PATH_WRONG ? cost : PLX_PATH_WRONG) | lanes->beyond[i]);
     }
 }
 
 static void ground_costs(const struct plx_path *path)
 {
-    int factor[GROUND_LANES], beyond[GROUND_LANES];
+    struct ground_lanes lanes;
 
     for (int i = 0; i < GROUND_LANES; i++) {
-        factor[i] = i < PLX_PATH_GROUNDS ? (1 << 21) / (32 - (i - PLX_PATH_MIDDLE)) : 0;
-        beyond[i] = i < PLX_PATH_GROUNDS ? 0 : 255;
+        const int factor = i < PLX_PATH_GROUNDS ? (1 << 21) / (32 - (i - PLX_PATH_MIDDLE)) : 0;
+        lanes.factor[i] = (uint16_t)(factor & 0xFFFF);
+        lanes.whole[i] = factor >> 16 ? 0xFFFF : 0;
+        lanes.beyond[i] = i < PLX_PATH_GROUNDS ? 0 : 255;
     }
     for (int y = 0; y < path->rows; y++) {
         uint8_t *cost = path->ground_cost + (size_t)y * PLX_PATH_PADDING;
@@ -89,7 +102,7 @@ static void ground_costs(const struct plx_path *path)
         else if (path->value[y] == PLX_CELL_UNKNOWN)
             memset(cost, 0, PLX_PATH_GROUNDS);
         else
-            ground_cost(path->value[y], path->ground[y], factor, beyond, cost);
+            ground_cost(path->value[y], path->ground[y], &lanes, cost);
     }
 }
 

@@ -142,18 +142,30 @@ PLX_BOTH int plx_piece_median(const struct plx_column *column, const struct plx_
     return low;
 }
 
-/* Height above the plane, mm, of a point with disparity D > 0 where the ground has G: camera height times (D - G) / D, towards
- * 0, within PLX_MAX_HEIGHT_MM. 0 without ground. Bit by bit, because a GPU calls a function for a division of 64 bits. */
-PLX_BOTH int plx_height_mm(const struct plx_ground *ground, int d, int g)
+/* A / UNIT, not negative, or PLX_MAX_HEIGHT_MM if that is less. Bit by bit on a GPU, which calls a function for a division of
+ * 64 bits. */
+PLX_BOTH int plx_height_divide(int64_t a, int64_t unit)
 {
-    const int64_t above = (int64_t)ground->camera_height_um * (d - g), unit = (int64_t)1000 * d;
-    int64_t rest = above < 0 ? -above : above;
+#ifdef __CUDA_ARCH__
     int height = 0;
     for (int bit = PLX_MAX_HEIGHT_BITS - 1; bit >= 0; bit--)
-        if (rest >= unit << bit) {
-            rest -= unit << bit;
+        if (a >= unit << bit) {
+            a -= unit << bit;
             height |= 1 << bit;
         }
+    return height;
+#else
+    const int64_t height = a / unit;
+    return height < PLX_MAX_HEIGHT_MM ? (int)height : PLX_MAX_HEIGHT_MM;
+#endif
+}
+
+/* Height above the plane, mm, of a point with disparity D > 0 where the ground has G: camera height times (D - G) / D, towards
+ * 0, within PLX_MAX_HEIGHT_MM. 0 without ground. */
+PLX_BOTH int plx_height_mm(const struct plx_ground *ground, int d, int g)
+{
+    const int64_t above = (int64_t)ground->camera_height_um * (d - g);
+    const int height = plx_height_divide(above < 0 ? -above : above, (int64_t)1000 * d);
     return above < 0 ? -height : height;
 }
 

@@ -178,6 +178,19 @@ struct fill_job {
     const struct plx_image *src, *dst, *filled;
 };
 
+/* The first of FLAGS[x..width-1] that is VALUE, else WIDTH. */
+static int find_flag(const uint8_t *flags, int x, int width, int value)
+{
+    const uint8_t *found = memchr(flags + x, value, (size_t)(width - x));
+    return found ? (int)(found - flags) : width;
+}
+
+static void mark_invalid(const uint16_t *restrict src, int width, uint8_t *restrict flags)
+{
+    for (int x = 0; x < width; x++)
+        flags[x] = src[x] == PLX_DISPARITY_INVALID;
+}
+
 static void fill_row(void *argument, int y)
 {
     const struct fill_job *job = argument;
@@ -187,20 +200,16 @@ static void fill_row(void *argument, int y)
     uint8_t *filled = plx_row(job->filled, y);
 
     memcpy(dst, src, (size_t)width * sizeof *dst);
-    memset(filled, 0, (size_t)width);
-    for (int begin = 0, end; begin < width; begin = end + 1) {
-        end = begin;
-        while (end < width && src[end] == PLX_DISPARITY_INVALID)
-            end++;
-        if (end == begin)
-            continue;
+    mark_invalid(src, width, filled);
+    for (int begin = 0, end; (begin = find_flag(filled, begin, width, 1)) < width; begin = end) {
+        end = find_flag(filled, begin, width, 0);
         /* invalid is larger than any valid disparity */
         const uint16_t before = begin > 0 ? src[begin - 1] : PLX_DISPARITY_INVALID;
         const uint16_t after = end < width ? src[end] : PLX_DISPARITY_INVALID, value = before < after ? before : after;
-        for (int x = begin; x < end; x++) {
+        for (int x = begin; x < end; x++)
             dst[x] = value;
-            filled[x] = value != PLX_DISPARITY_INVALID;
-        }
+        if (value == PLX_DISPARITY_INVALID)
+            memset(filled, 0, (size_t)width); /* all of the row is */
     }
 }
 

@@ -13,6 +13,7 @@ struct pyramid_job {
 };
 
 struct flow_job {
+    const struct plx_kernels *kernels;
     const struct plx_pyramid *pyramid;
     const struct plx_flow_job *flow;
     int count;
@@ -48,8 +49,8 @@ static void follow_points(void *argument, int task)
         const struct plx_flow_point *point = &job->flow->point[i];
         struct plx_flow_found *found = &job->found[i];
         *found = (struct plx_flow_found){.at = {point->to[0], point->to[1]}};
-        found->is_found =
-            plx_flow_track(&job->pyramid[1 - now], &job->pyramid[now], (int)job->flow->levels, point->from, found->at);
+        found->is_found = job->kernels->flow_track(&job->pyramid[1 - now], &job->pyramid[now], (int)job->flow->levels,
+                                                   point->from, found->at);
     }
 }
 
@@ -58,7 +59,7 @@ int plx_cpu_flow(struct plx_stages *self, const struct plx_pyramid *pyramids, co
 {
     struct plx_cpu *cpu = plx_cpu(self);
     const int count = flow->count < PLX_MAX_CORNERS ? (int)flow->count : PLX_MAX_CORNERS;
-    struct flow_job job = {pyramids, flow, count, ret_found};
+    struct flow_job job = {cpu->kernels, pyramids, flow, count, ret_found};
 
     const int result = PLX_CPU_CHECK_IMAGES(cpu, {&pyramids[0].level[0], PLX_U8}, {&pyramids[1].level[0], PLX_U8});
     if (result == 0)

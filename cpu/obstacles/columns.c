@@ -12,13 +12,18 @@
 
 #define ALIGNMENT 64
 
-/* Buffers of one thread. */
-struct worker {
-    uint16_t *pixels;         /* PLX_CELL_SCRATCH */
-    int16_t *values;          /* [columns] of a row of cells */
+/* Buffers of one thread for a column. */
+struct column {
     int16_t *ground;          /* [rows] */
     uint16_t *state;          /* [rows] */
     uint8_t *ground_cost, *p; /* as in struct plx_path */
+};
+
+/* Buffers of one thread. */
+struct worker {
+    uint16_t *pixels; /* PLX_CELL_SCRATCH */
+    int16_t *values;  /* [columns] of a row of cells */
+    struct column column[PLX_PATHS];
 };
 
 struct plx_columns_scratch {
@@ -59,10 +64,13 @@ static size_t place(struct plx_columns_scratch *scratch, uint8_t *memory, const 
         struct worker *worker = &scratch->worker[i];
         worker->pixels = take(memory, &end, PLX_CELL_SCRATCH(limits->width) * sizeof *worker->pixels);
         worker->values = take(memory, &end, columns * sizeof *worker->values);
-        worker->ground = take(memory, &end, rows * sizeof *worker->ground);
-        worker->state = take(memory, &end, rows * sizeof *worker->state);
-        worker->ground_cost = take(memory, &end, rows * PLX_PATH_PADDING);
-        worker->p = take(memory, &end, rows * ((size_t)limits->disparities + PLX_PATH_PADDING));
+        for (int k = 0; k < PLX_PATHS; k++) {
+            struct column *column = &worker->column[k];
+            column->ground = take(memory, &end, rows * sizeof *column->ground);
+            column->state = take(memory, &end, rows * sizeof *column->state);
+            column->ground_cost = take(memory, &end, rows * PLX_PATH_PADDING);
+            column->p = take(memory, &end, rows * ((size_t)limits->disparities + PLX_PATH_PADDING));
+        }
     }
     return end;
 }
@@ -75,7 +83,8 @@ static void fill(const struct plx_columns_scratch *scratch, int height)
                 (uint8_t)plx_path_cost(abs(sixteenth - PLX_DISPARITY_ONE * (i - PLX_THING_TABLE / 2)), PLX_THING_TOLERANCE);
     memset(scratch->thing_cost + (PLX_THING_ROWS - 1) * PLX_THING_TABLE, PLX_THING_UNKNOWN, PLX_THING_TABLE);
     for (int i = 0; i < scratch->threads; i++)
-        memset(scratch->worker[i].ground_cost, 255, (size_t)plx_cell_rows_of(height) * PLX_PATH_PADDING);
+        for (int k = 0; k < PLX_PATHS; k++)
+            memset(scratch->worker[i].column[k].ground_cost, 255, (size_t)plx_cell_rows_of(height) * PLX_PATH_PADDING);
 }
 
 int plx_columns_scratch_create(const struct plx_limits *limits, int threads, struct plx_columns_scratch **ret_scratch)
@@ -137,32 +146,54 @@ static void trace_back(const struct plx_path *path, uint16_t *ret_state)
     }
 }
 
-static void publish(const struct job *job, const struct worker *worker, int x)
+static struct plx_column column_of(const struct job *job, const struct column *buffers, int x)
 {
-    struct plx_scan *scan = (struct plx_scan *)job->scan->data + x;
-    const int16_t *value = job->scratch->value + (size_t)x * (size_t)job->rows;
-    const struct plx_column column = {job->params, job->ground,  x, job->rows, job->disparity->width, job->disparity->height,
-                                      value,       worker->state};
-    const struct plx_path path = {job->rows,          job->params->disparities, plx_columns_lift(job->params),
-                                  job->ground->valid, job->scratch->thing_cost, value,
-                                  worker->ground,     worker->ground_cost,      worker->p};
+    return (struct plx_column){job->params,
+                               job->ground,
+                               x,
+                               job->rows,
+                               job->disparity->width,
+                               job->disparity->height,
+                               job->scratch->value + (size_t)x * (size_t)job->rows,
+                               buffers->state};
+}
 
-    if (plx_columns_blind(job->params, job->ground)) {
-        plx_column_unknown(scan, plx_row(job->stixels, x));
-        return;
+/* Columns X .. X + COUNT - 1. */
+static void publish(const struct job *job, const struct worker *worker, int x, int count)
+{
+    struct plx_scan *scan = (struct plx_scan *)job->scan->data;
+    struct plx_path path[PLX_PATHS] = {{0}};
+    struct plx_column column[PLX_PATHS];
+
+    for (int k = 0; k < count; k++) {
+        const struct column *buffers = &worker->column[k];
+        column[k] = column_of(job, buffers, x + k);
+        for (int row = 0; row < job->rows; row++)
+            buffers->ground[row] = (int16_t)plx_row_ground(&column[k], row);
+        path[k] = (struct plx_path){job->rows,          job->params->disparities, plx_columns_lift(job->params),
+                                    job->ground->valid, job->scratch->thing_cost, column[k].value,
+                                    buffers->ground,    buffers->ground_cost,     buffers->p};
     }
-    for (int row = 0; row < job->rows; row++)
-        worker->ground[row] = (int16_t)plx_row_ground(&column, row);
-    job->kernels->path(&path);
-    trace_back(&path, worker->state);
-    plx_column_publish(&column, scan, plx_row(job->stixels, x));
+    job->kernels->paths(path, count);
+    for (int k = 0; k < count; k++) {
+        trace_back(&path[k], worker->column[k].state);
+        plx_column_publish(&column[k], &scan[x + k], plx_row(job->stixels, x + k));
+    }
 }
 
 static void publish_columns(void *argument, int index)
 {
     struct job *job = argument;
-    for (int x; (x = claim(job, job->columns)) >= 0;)
-        publish(job, &job->scratch->worker[index], x);
+    struct plx_scan *scan = (struct plx_scan *)job->scan->data;
+    const bool blind = plx_columns_blind(job->params, job->ground);
+
+    for (int group; (group = claim(job, (job->columns + PLX_PATHS - 1) / PLX_PATHS)) >= 0;) {
+        const int x = group * PLX_PATHS, count = x + PLX_PATHS <= job->columns ? PLX_PATHS : job->columns - x;
+        for (int k = 0; k < count && blind; k++)
+            plx_column_unknown(&scan[x + k], plx_row(job->stixels, x + k));
+        if (!blind)
+            publish(job, &job->scratch->worker[index], x, count);
+    }
 }
 
 int plx_cpu_stixels(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,

@@ -22,6 +22,7 @@ struct plx_ground_scratch {
 };
 
 struct ground_job {
+    const struct plx_kernels *kernels;
     const struct plx_image *disparity;
     const struct plx_ground_params *params;
     const struct plx_ground_prior *prior;
@@ -49,13 +50,13 @@ static void count_row(void *argument, int i)
     const struct ground_job *job = argument;
     const struct plx_image *disparity = job->disparity;
     const uint16_t *row = plx_row(disparity, plx_ground_row(i, disparity->height));
-    const unsigned width = (unsigned)plx_ground_bin_width(job->params->disparities);
+    const uint64_t inverse = ((uint64_t)1 << 32) / (uint64_t)plx_ground_bin_width(job->params->disparities) + 1;
     uint32_t *below = job->scratch->histogram.below[i];
 
     job->scratch->row[i] = plx_ground_row_16(i, disparity->height);
     memset(below, 0, sizeof job->scratch->histogram.below[i]);
     for (int x = 0; x < disparity->width; x++) {
-        const unsigned bin = row[x] / width; /* an invalid pixel's is too large */
+        const uint64_t bin = row[x] * inverse >> 32; /* exact in 16 bits; an invalid pixel's is too large */
         if (bin < PLX_GROUND_BINS)
             below[bin + 1]++;
     }
@@ -119,18 +120,12 @@ static int best_line(const int64_t *score)
 static void sum_strip(void *argument, int strip)
 {
     const struct ground_job *job = argument;
-    const struct plx_image *disparity = job->disparity;
-    const struct plx_ground *ground = &job->ground;
     const struct plx_ground_gate gate = plx_ground_gate(job->params, job->fit);
-    const int step = plx_ground_fit_step(disparity->height);
+    const int step = plx_ground_fit_step(job->disparity->height);
     struct plx_ground_sums sums = {0};
 
-    for (int y = strip * step; y < disparity->height; y += STRIPS * step) {
-        const uint16_t *row = plx_row(disparity, y);
-        int64_t plane = ground->b * y + ground->c;
-        for (int x = 0; x < disparity->width; x++, plane += ground->a)
-            plx_ground_add_pixel(&sums, &gate, x, x - disparity->width / 2, y - disparity->height / 2, row[x], plane);
-    }
+    for (int y = strip * step; y < job->disparity->height; y += STRIPS * step)
+        job->kernels->ground_sums(&gate, &job->ground, job->disparity, y, &sums);
     job->scratch->sums[strip] = sums;
 }
 
@@ -156,7 +151,8 @@ int plx_cpu_ground(struct plx_stages *self, const struct plx_image *disparity, c
                    const struct plx_ground_prior *prior, struct plx_ground *ret_ground)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    struct ground_job job = {.disparity = disparity, .params = params, .prior = prior, .scratch = cpu->ground};
+    struct ground_job job = {
+        .kernels = cpu->kernels, .disparity = disparity, .params = params, .prior = prior, .scratch = cpu->ground};
 
     if (params->disparities < 1 || params->horizon_min > params->horizon_max || params->tolerance < 0)
         return PLX_ERR_ARG;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stage regions: sums over the largest components. The labels are read five times, each time a scatter into counters of the
+ * Stage regions: sums over the largest components. Their runs are visited five times, each time a scatter into counters of the
  * regions: area, box and a histogram of the disparities' high bytes; then of the low bytes within the three high bytes that
  * hold the percentiles (a radix selection); then the inner box, by column and by row, and the interior; then two steps of
  * refinement by the images.
@@ -14,6 +14,7 @@
 #include "cpu/internal.h"
 
 #define BYTE 256
+#define WORD 8 /* bytes that are searched at once for the begin of a run */
 #define PERCENTILES 3
 
 static const uint32_t percent[PERCENTILES] = {5, 50, 95};
@@ -33,6 +34,7 @@ struct plx_regions_scratch {
     struct counters *counters; /* [PLX_MAX_OBSTACLES] */
     uint32_t *column;          /* [PLX_MAX_OBSTACLES][width] pixels of the region in each column */
     uint32_t *row;             /* [PLX_MAX_OBSTACLES][height] */
+    uint8_t *begins;           /* [height][width + 1 + WORD] 1 where a run begins, and behind the last one of a row */
 };
 
 int plx_regions_scratch_create(const struct plx_limits *limits, struct plx_regions_scratch **ret_scratch)
@@ -46,7 +48,8 @@ int plx_regions_scratch_create(const struct plx_limits *limits, struct plx_regio
     s->counters = malloc(PLX_MAX_OBSTACLES * sizeof *s->counters);
     s->column = malloc(PLX_MAX_OBSTACLES * (size_t)width * sizeof *s->column);
     s->row = malloc(PLX_MAX_OBSTACLES * (size_t)height * sizeof *s->row);
-    if (!s->counters || !s->column || !s->row) {
+    s->begins = calloc((size_t)height, (size_t)width + 1 + WORD);
+    if (!s->counters || !s->column || !s->row || !s->begins) {
         plx_regions_scratch_destroy(s);
         return PLX_ERR_NOMEM;
     }
@@ -61,6 +64,7 @@ void plx_regions_scratch_destroy(struct plx_regions_scratch *scratch)
     free(scratch->counters);
     free(scratch->column);
     free(scratch->row);
+    free(scratch->begins);
     free(scratch);
 }
 
@@ -79,16 +83,31 @@ struct run {
     const uint16_t *disparity; /* disparities of the row */
 };
 
-/* End of the run of columns that begins at X with the same label. */
-static int run_end(const uint32_t *label, int x, int width)
+static uint8_t *begins_of(const struct plx_regions_scratch *scratch, int y)
 {
-    const uint32_t value = label[x];
-    while (++x < width && label[x] == value)
-        ;
+    return scratch->begins + (size_t)y * ((size_t)scratch->width + 1 + WORD);
+}
+
+static void mark_begins(const uint32_t *restrict label, int width, uint8_t *restrict begins)
+{
+    begins[0] = 1;
+    for (int x = 1; x < width; x++)
+        begins[x] = label[x] != label[x - 1];
+    begins[width] = 1;
+}
+
+/* Where the run of columns ends that X is of. */
+static int run_end(const uint8_t *begins, int x)
+{
+    uint64_t word;
+    for (x++; memcpy(&word, begins + x, WORD), word == 0;)
+        x += WORD;
+    while (begins[x] == 0)
+        x++;
     return x;
 }
 
-static void publish_row(const uint32_t *label, int width, uint16_t *published)
+static void publish_row(const uint32_t *restrict label, int width, uint16_t *restrict published)
 {
     for (int x = 0; x < width; x++)
         published[x] = (uint16_t)(label[x] <= PLX_MAX_OBSTACLES ? label[x] : 0xFFFF);
@@ -136,17 +155,22 @@ static void count_interior(struct job *job, struct run run)
     const struct plx_regions_scratch *s = job->scratch;
     struct plx_region *region = &job->region[run.region];
     uint32_t *column = s->column + (size_t)run.region * (size_t)s->width;
+    uint32_t pixels = 0, sum_d = 0, sum_x = 0; /* 32 bits suffice for a run */
     s->row[(size_t)run.region * (size_t)s->height + (size_t)run.y] += (uint32_t)(run.x1 - run.x0);
-    for (int x = run.x0; x < run.x1; x++) {
+    for (int x = run.x0; x < run.x1; x++)
         column[x]++;
-        if (in_interior(region, run.disparity[x])) {
-            region->interior_area++;
-            region->interior_sum_d += run.disparity[x];
-            region->interior_sum_x += (uint64_t)x;
-            region->interior_sum_y += (uint64_t)run.y;
-        }
+    for (int x = run.x0; x < run.x1; x++) {
+        const uint32_t inside = in_interior(region, run.disparity[x]) ? 0xFFFFFFFF : 0;
+        pixels += inside & 1;
+        sum_d += inside & run.disparity[x];
+        sum_x += inside & (uint32_t)x;
     }
+    region->interior_area += pixels;
+    region->interior_sum_d += sum_d;
+    region->interior_sum_x += sum_x;
+    region->interior_sum_y += (uint64_t)pixels * (uint64_t)run.y;
 }
+_Static_assert((uint64_t)PLX_MAX_SIDE *UINT16_MAX <= UINT32_MAX, "sums of a run");
 
 static void add_sums(struct plx_refine_sums *sums, const struct plx_refine_sums *more)
 {
@@ -161,16 +185,20 @@ static void refine_run(struct job *job, struct run run)
     struct counters *counters = &job->scratch->counters[run.region];
     const uint8_t *left = plx_row(job->input->left, run.y), *right = plx_row(job->input->right, run.y);
     const int width = job->input->labels->width;
+    struct plx_refine_sums interior = {0, 0, 0}, near_left = {0, 0, 0}, near_right = {0, 0, 0};
     for (int x = run.x0 + PLX_REFINE_MARGIN; x < run.x1 - PLX_REFINE_MARGIN; x++) {
         struct plx_refine_sums sums = {0, 0, 0};
         plx_refine_add(&sums, left, right, width, x, run.disparity[x], counters->shift, job->input->min_disparity);
         if (in_interior(region, run.disparity[x]))
-            add_sums(&counters->interior, &sums);
+            add_sums(&interior, &sums);
         if (x < region->inner_x0 + PLX_REFINE_STRIP)
-            add_sums(&counters->left, &sums);
+            add_sums(&near_left, &sums);
         if (x > region->inner_x1 - PLX_REFINE_STRIP)
-            add_sums(&counters->right, &sums);
+            add_sums(&near_right, &sums);
     }
+    add_sums(&counters->interior, &interior);
+    add_sums(&counters->left, &near_left);
+    add_sums(&counters->right, &near_right);
 }
 
 /* Calls VISIT for each run of the regions with a record, in raster order. */
@@ -180,8 +208,9 @@ static void for_each_run(struct job *job, void (*visit)(struct job *job, struct 
     for (int y = 0; y < job->input->labels->height; y++) {
         const uint32_t *label = plx_row(job->input->labels, y);
         const uint16_t *disparity = plx_row(job->input->disparity, y);
+        const uint8_t *begins = begins_of(job->scratch, y);
         for (int x = 0, end; x < width; x = end) {
-            end = run_end(label, x, width);
+            end = run_end(begins, x);
             if (label[x] - 1 < job->count)
                 visit(job, (struct run){label[x] - 1, x, end, y, disparity});
         }
@@ -286,8 +315,10 @@ int plx_cpu_regions(struct plx_stages *self, const struct plx_region_input *inpu
     for (uint32_t i = 0; i < job.count; i++)
         ret_regions[i].label = i + 1;
 
-    for (int y = 0; y < input->labels->height; y++)
+    for (int y = 0; y < input->labels->height; y++) {
+        mark_begins(plx_row(input->labels, y), input->labels->width, begins_of(s, y));
         publish_row(plx_row(input->labels, y), input->labels->width, plx_row(ret_published, y));
+    }
     for_each_run(&job, count_high_bytes);
     select_high(&job);
     for_each_run(&job, count_low_bytes);

@@ -97,35 +97,37 @@ static void link_stixels(const struct job *job)
         job->scratch->linked[i] = parent[i] = plx_union_find(parent, i);
 }
 
-/* Writes into LABEL, for the pixels of row Y in column X, the number of their stixel from 1, or 0. */
-static void find_stixels(const struct job *job, int x, int y, const uint16_t *disparity, uint32_t *label)
+/* Writes into LABEL, for the pixels of row Y in column X that no earlier stixel holds, the number of stixel I from 1. */
+static void find_row(const struct job *job, const struct plx_stixel *stixel, int x, int i, int y)
 {
-    const struct plx_stixel *column = plx_row(job->stixels, x);
     const int begin = PLX_CELL_WIDTH * x, width = job->disparity->width;
     const int end = begin + PLX_CELL_WIDTH < width ? begin + PLX_CELL_WIDTH : width;
+    const uint32_t number = (uint32_t)(x * PLX_COLUMN_STIXELS + i);
+    const uint16_t *disparity = plx_row(job->disparity, y);
+    uint32_t *label = plx_row(job->labels, y);
 
     for (int u = begin; u < end; u++)
-        label[u] = 0;
-    for (int i = 0; i < PLX_COLUMN_STIXELS && column[i].disparity > 0; i++) {
-        const uint32_t stixel = (uint32_t)(x * PLX_COLUMN_STIXELS + i);
-        if (y < column[i].y0 || y > column[i].y1)
-            continue;
-        for (int u = begin; u < end; u++)
-            if (label[u] == 0 && plx_stixel_holds(&column[i], job->ground, job->params, u, y, disparity[u])) {
-                label[u] = stixel + 1;
-                job->scratch->area[stixel]++;
-            }
-    }
+        if (label[u] == 0 && plx_stixel_holds(stixel, job->ground, job->params, u, y, disparity[u])) {
+            label[u] = number + 1;
+            job->scratch->area[number]++;
+        }
 }
 
 static void find_stripe(void *argument, int stripe)
 {
     const struct job *job = argument;
     const int begin = stripe * STRIPE, end = begin + STRIPE < job->columns ? begin + STRIPE : job->columns;
+    const int from = begin * PLX_CELL_WIDTH, width = job->labels->width, height = job->labels->height;
+    const int to = end * PLX_CELL_WIDTH < width ? end * PLX_CELL_WIDTH : width;
 
-    for (int y = 0; y < job->disparity->height; y++)
-        for (int x = begin; x < end; x++)
-            find_stixels(job, x, y, plx_row(job->disparity, y), plx_row(job->labels, y));
+    for (int y = 0; y < height; y++)
+        memset((uint32_t *)plx_row(job->labels, y) + from, 0, (size_t)(to - from) * sizeof(uint32_t));
+    for (int x = begin; x < end; x++) {
+        const struct plx_stixel *column = plx_row(job->stixels, x);
+        for (int i = 0; i < PLX_COLUMN_STIXELS && column[i].disparity > 0; i++)
+            for (int y = column[i].y0; y <= column[i].y1 && y < height; y++)
+                find_row(job, &column[i], x, i, y);
+    }
 }
 
 static int ascending(const void *a, const void *b)
@@ -200,10 +202,15 @@ static uint32_t number_segments(const struct job *job)
 static void write_numbers(void *argument, int y)
 {
     const struct job *job = argument;
+    const int width = job->labels->width;
     uint32_t *label = plx_row(job->labels, y);
 
-    for (int x = 0; x < job->labels->width; x++)
-        label[x] = label[x] > 0 ? job->scratch->number[label[x] - 1] : 0;
+    for (int x = 0; x < width; x++) {
+        while (x + 3 < width && (label[x] | label[x + 1] | label[x + 2] | label[x + 3]) == 0) /* most pixels have none */
+            x += 4;
+        if (x < width && label[x] > 0)
+            label[x] = job->scratch->number[label[x] - 1];
+    }
 }
 
 int plx_cpu_segments(struct plx_stages *self, const struct plx_image *disparity, const struct plx_ground *ground,

@@ -64,23 +64,36 @@ void PLX_KERNEL(cells)(const struct plx_columns_params *params, const uint16_t *
 
 #define GROUND_LANES 16 /* the states of the ground, and more that are never the best */
 
-/* plx_ground_cost of all k; in the lanes beyond, 255. */
-INLINE void ground_cost(int value, int g, const int *factor, const int *beyond, uint8_t *ret_cost)
+/* What does not depend on the cell: k raises ground by FACTOR / 65536, and by WHOLE: all of it or nothing. */
+struct ground_lanes {
+    uint16_t factor[GROUND_LANES], whole[GROUND_LANES], beyond[GROUND_LANES];
+};
+
+/* plx_ground_cost of all k; in the lanes beyond, 255. G is not negative. 16 bits suffice: VALUE and G are within
+ * PLX_CELL_LIMIT, and both sides of the step are moved by one more than that, so that neither is negative. */
+INLINE void ground_cost(int value, int g, const struct ground_lanes *lanes, uint8_t *ret_cost)
 {
+    const uint16_t offset = PLX_CELL_LIMIT + 1, seen = (uint16_t)(value + offset), ground = (uint16_t)g;
+
     for (int i = 0; i < GROUND_LANES; i++) {
-        const int raised = (g * factor[i]) >> 16, step = value > raised ? value - raised : raised - value;
-        const int over = step - 4 - (raised >> 6), half = over > 0 ? over >> 1 : 0;
-        ret_cost[i] = (uint8_t)((half < PLX_PATH_WRONG ? half : PLX_PATH_WRONG) | beyond[i]);
+        const uint16_t part = (uint16_t)((uint32_t)ground * lanes->factor[i] >> 16);
+        const uint16_t raised = (uint16_t)((ground & lanes->whole[i]) + part), there = (uint16_t)(raised + offset);
+        const uint16_t step = (uint16_t)(seen > there ? seen - there : there - seen);
+        const uint16_t near = (uint16_t)(4 + (raised >> 6)), over = (uint16_t)(step > near ? step - near : 0);
+        const uint16_t cost = (uint16_t)(over >> 1);
+        ret_cost[i] = (uint8_t)((cost < PLX_PATH_WRONG ? cost : PLX_PATH_WRONG) | lanes->beyond[i]);
     }
 }
 
 static void ground_costs(const struct plx_path *path)
 {
-    int factor[GROUND_LANES], beyond[GROUND_LANES];
+    struct ground_lanes lanes;
 
     for (int i = 0; i < GROUND_LANES; i++) {
-        factor[i] = i < PLX_PATH_GROUNDS ? (1 << 21) / (32 - (i - PLX_PATH_MIDDLE)) : 0;
-        beyond[i] = i < PLX_PATH_GROUNDS ? 0 : 255;
+        const int factor = i < PLX_PATH_GROUNDS ? (1 << 21) / (32 - (i - PLX_PATH_MIDDLE)) : 0;
+        lanes.factor[i] = (uint16_t)(factor & 0xFFFF);
+        lanes.whole[i] = factor >> 16 ? 0xFFFF : 0;
+        lanes.beyond[i] = i < PLX_PATH_GROUNDS ? 0 : 255;
     }
     for (int y = 0; y < path->rows; y++) {
         uint8_t *cost = path->ground_cost + (size_t)y * PLX_PATH_PADDING;
@@ -89,53 +102,70 @@ static void ground_costs(const struct plx_path *path)
         else if (path->value[y] == PLX_CELL_UNKNOWN)
             memset(cost, 0, PLX_PATH_GROUNDS);
         else
-            ground_cost(path->value[y], path->ground[y], factor, beyond, cost);
+            ground_cost(path->value[y], path->ground[y], &lanes, cost);
     }
 }
 
-/* The costs of things are read from a table, those of ground are the last vector of the row; beyond its states are 255, which
- * saturates and is the predecessor of nothing. */
-INLINE void follow(const struct plx_path *path, int vectors)
+#define MAX_VECTORS (256 / LANES8 + 1)
+
+/* The least costs P - M of row Y from those of the row below, P. The costs of things are read from a table, those of ground are
+ * the last vector of the row; beyond its states are 255, which saturates and is the predecessor of nothing. */
+INLINE void follow_row(const struct plx_path *path, int vectors, int y, u8v p[MAX_VECTORS])
 {
     const u8v most = all8(255), jump = all8(PLX_PATH_JUMP);
-    const int pitch = vectors * LANES8 + PLX_PATH_PADDING;
-    u8v p[256 / LANES8 + 1];
+    const uint8_t *things = plx_thing_costs(path, y), *ground = path->ground_cost + (size_t)y * PLX_PATH_PADDING;
+    uint8_t *out = path->p + (size_t)y * ((size_t)vectors * LANES8 + PLX_PATH_PADDING);
+    u8v least = most, l[MAX_VECTORS];
 
-    for (int i = 0; i <= vectors; i++)
-        p[i] = all8(0);
-    for (int y = path->rows - 1; y >= 0; y--) {
-        const uint8_t *things = plx_thing_costs(path, y), *ground = path->ground_cost + (size_t)y * PLX_PATH_PADDING;
-        uint8_t *out = path->p + (size_t)y * (size_t)pitch;
-        u8v least = most, l[256 / LANES8 + 1];
-
-        for (int i = 0; i <= vectors; i++) {
-            const bool thing = i < vectors;
-            const u8v below = thing && i > 0 ? p[i - 1] : most, above = i + 1 < vectors ? p[i + 1] : most;
-            const u8v near = min8(shift_up(p[i], below), shift_down(p[i], above));
-            const u8v step = all8(thing ? PLX_PATH_THING_STEP : PLX_PATH_GROUND_STEP);
-            l[i] = adds8(min8(min8(p[i], adds8(near, step)), jump), load8(thing ? things + i * LANES8 : ground));
-            least = min8(least, l[i]);
-        }
-        least = least8(least);
-        for (int i = 0; i <= vectors; i++) {
-            p[i] = l[i] - least;
-            store8(out + i * LANES8, p[i]);
-        }
+    for (int i = 0; i <= vectors; i++) {
+        const bool thing = i < vectors;
+        const u8v below = thing && i > 0 ? p[i - 1] : most, above = i + 1 < vectors ? p[i + 1] : most;
+        const u8v near = min8(shift_up(p[i], below), shift_down(p[i], above));
+        const u8v step = all8(thing ? PLX_PATH_THING_STEP : PLX_PATH_GROUND_STEP);
+        l[i] = adds8(min8(min8(p[i], adds8(near, step)), jump), load8(thing ? things + i * LANES8 : ground));
+        least = min8(least, l[i]);
+    }
+    least = least8(least);
+    for (int i = 0; i <= vectors; i++) {
+        p[i] = l[i] - least;
+        store8(out + i * LANES8, p[i]);
     }
 }
 
-void PLX_KERNEL(path)(const struct plx_path *path)
+INLINE void follow(const struct plx_path *path, int count, int vectors)
 {
-    ground_costs(path);
+    u8v p[PLX_PATHS][MAX_VECTORS];
+
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i <= vectors; i++)
+            p[k][i] = all8(0);
+    for (int y = path->rows - 1; y >= 0; y--)
+        for (int k = 0; k < count; k++)
+            follow_row(&path[k], vectors, y, p[k]);
+}
+
+INLINE void follow_any(const struct plx_path *path, int count)
+{
     switch (path->disparities) {
     case 64:
-        follow(path, 64 / LANES8);
+        follow(path, count, 64 / LANES8);
         break;
     case 128:
-        follow(path, 128 / LANES8);
+        follow(path, count, 128 / LANES8);
         break;
     case 256:
-        follow(path, 256 / LANES8);
+        follow(path, count, 256 / LANES8);
         break;
     }
+}
+
+void PLX_KERNEL(paths)(const struct plx_path *path, int count)
+{
+    for (int k = 0; k < count; k++)
+        ground_costs(&path[k]);
+    if (count == PLX_PATHS)
+        follow_any(path, PLX_PATHS);
+    else
+        for (int k = 0; k < count; k++)
+            follow_any(&path[k], 1);
 }

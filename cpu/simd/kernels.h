@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inner loops of the matching stages and of the columns stage. The files of cpu/simd/ are compiled once for each
+ * The inner loops of the matching stages and of those after them. The files of cpu/simd/ are compiled once for each
  * instruction set, each time with PLX_ISA set to its name, and a table of the results is chosen when the backend is created.
  * All give the same bits.
  */
@@ -13,6 +13,10 @@
 
 #include "core/ground/columns.h"
 #include "core/pipeline/match.h"
+
+struct plx_pyramid;
+struct plx_ground_gate;
+struct plx_ground_sums;
 
 /* A census sample: bit = row[y][x] > row[other_y][other_x], offsets from the pixel in the middle. */
 struct plx_census_sample {
@@ -80,7 +84,8 @@ static inline size_t plx_key_count(int width, int disparities)
  * unknown ones. A value of q whole pixels reads state s in column PLX_THING_TABLE / 2 + s - q. */
 #define PLX_THING_ROWS 17
 #define PLX_THING_TABLE 768
-#define PLX_THING_MARGIN 8  /* pixels: so far beyond the states all costs are the same */
+#define PLX_THING_MARGIN 8 /* pixels: so far beyond the states all costs are the same */
+#define PLX_PATHS 4 /* columns that are followed together: while one waits for the least cost of its row, the others go on */
 #define PLX_PATH_PADDING 64 /* bytes of the ground's states, of which the first PLX_PATH_GROUNDS count */
 
 /* One column of the columns stage. */
@@ -150,8 +155,19 @@ struct plx_kernels {
      * words */
     void (*cells)(const struct plx_columns_params *params, const uint16_t *first, const uint16_t *second, int width,
                   uint16_t *scratch, int16_t *ret_values);
-    /* fills ground_cost and p */
-    void (*path)(const struct plx_path *path);
+    /* fills ground_cost and p of COUNT columns, at most PLX_PATHS */
+    void (*paths)(const struct plx_path *path, int count);
+
+    /* ground.c. Adds row Y: plx_ground_add_pixel of its pixels, with the plane GROUND */
+    void (*ground_sums)(const struct plx_ground_gate *gate, const struct plx_ground *ground, const struct plx_image *disparity,
+                        int y, struct plx_ground_sums *sums);
+
+    /* corners.c. Finds those of a ROW of CELLS */
+    void (*corners)(const struct plx_image *left, const struct plx_image *cells, int row);
+
+    /* flow.c. As plx_flow_track */
+    bool (*flow_track)(const struct plx_pyramid *key, const struct plx_pyramid *now, int levels, const double from[2],
+                       double ret_to[2]);
 };
 
 #define PLX_CELL_SCRATCH(width) ((size_t)PLX_CELL_PIXELS * ((size_t)plx_columns_of(width) + 32))
@@ -181,7 +197,10 @@ PLX_DECLARE(check);
 PLX_DECLARE(cross_validate);
 PLX_DECLARE(confidence);
 PLX_DECLARE(cells);
-PLX_DECLARE(path);
+PLX_DECLARE(paths);
+PLX_DECLARE(ground_sums);
+PLX_DECLARE(corners);
+PLX_DECLARE(flow_track);
 #endif
 
 #endif

@@ -23,5 +23,8 @@ const struct plx_kernels PLX_KERNEL(kernels) = {
     .cross_validate = PLX_KERNEL(cross_validate),
     .confidence = PLX_KERNEL(confidence),
     .cells = PLX_KERNEL(cells),
-    .path = PLX_KERNEL(path),
+    .paths = PLX_KERNEL(paths),
+    .ground_sums = PLX_KERNEL(ground_sums),
+    .corners = PLX_KERNEL(corners),
+    .flow_track = PLX_KERNEL(flow_track),
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage ground beside the plain scalar oracle: random cameras and keys, odd sizes, pitch unlike width, any number of threads.
- */
+/* Stage ground beside the plain scalar oracle: random cameras and keys, odd sizes, pitch unlike width, any number of threads,
+ * every instruction set. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,32 +10,33 @@
 
 #include "core/ground/fit.h"
 #include "cpu/cpu.h"
+#include "cpu/internal.h"
 #include "oracle/ground.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
 
 #define CASES 120 /* each size with each content */
 #define STEPS 50  /* steps of each sweep */
-#define BACKENDS 2
 
-static struct plx_stages *stages[BACKENDS]; /* backends with 1 and with 3 threads */
+static struct plx_stages *stages[PLX_ISA_COUNT + 1]; /* one of each instruction set, then the best with three threads */
 
 static int set_up(void **state)
 {
     (void)state;
-    for (int i = 0; i < BACKENDS; i++) {
-        const struct plx_limits limits = {640, 720, 256, 1 + 2 * i};
-        if (plx_cpu_create(&limits, &stages[i]) < 0)
+    struct plx_limits limits = {640, 720, 256, 1};
+    for (int isa = 0; isa < PLX_ISA_COUNT; isa++)
+        if (plx_isa_kernels((enum plx_isa)isa) && plx_cpu_create_isa(&limits, (enum plx_isa)isa, &stages[isa]) < 0)
             return -1;
-    }
-    return 0;
+    limits.threads = 3;
+    return plx_cpu_create(&limits, &stages[PLX_ISA_COUNT]);
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    for (int i = 0; i < BACKENDS; i++)
-        stages[i]->ops->destroy(stages[i]);
+    for (int i = 0; i <= PLX_ISA_COUNT; i++)
+        if (stages[i])
+            stages[i]->ops->destroy(stages[i]);
     return 0;
 }
 
@@ -160,7 +161,9 @@ static bool compare(const struct plx_image *disparity, const struct plx_ground_p
     struct plx_ground want, got;
 
     oracle_ground(disparity, params, prior, &want);
-    for (int i = 0; i < BACKENDS; i++) {
+    for (int i = 0; i <= PLX_ISA_COUNT; i++) {
+        if (!stages[i])
+            continue;
         memset(&got, 0x5A, sizeof got);
         assert_int_equal(stages[i]->ops->ground(stages[i], disparity, params, prior, &got), 0);
         if (!same(&got, &want)) {

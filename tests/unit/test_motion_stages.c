@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages pyramid, corners and flow of the CPU beside the plain scalar oracle: odd sizes, padded rows, black, white, noise,
- * and smooth texture that moves. */
+/* The stages pyramid, corners and flow of the CPU beside the plain scalar oracle: every instruction set, odd sizes, padded
+ * rows, black, white, noise, and smooth texture that moves. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 
 #include "core/motion/corners.h"
 #include "cpu/cpu.h"
+#include "cpu/internal.h"
 #include "oracle/motion.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
@@ -20,34 +21,56 @@ static const int sizes[][2] = {{1, 1},   {2, 7},   {7, 2},    {21, 22},  {22, 40
                                {65, 64}, {130, 9}, {513, 40}, {40, 513}, {131, 147}, {320, 200}};
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-static struct plx_stages *open_stages(void)
+static struct plx_stages *all[PLX_ISA_COUNT]; /* a backend of each instruction set, NULL where this machine has it not */
+static struct plx_stages *stages;             /* with the best, and two threads */
+
+static int set_up(void **state)
 {
-    const struct plx_limits limits = {513, 513, 64, 2};
-    struct plx_stages *stages;
-    assert_int_equal(plx_cpu_create(&limits, &stages), 0);
-    return stages;
+    struct plx_limits limits = {513, 513, 64, 1};
+    (void)state;
+    for (int isa = 0; isa < PLX_ISA_COUNT; isa++)
+        if (plx_isa_kernels((enum plx_isa)isa) && plx_cpu_create_isa(&limits, (enum plx_isa)isa, &all[isa]) < 0)
+            return -1;
+    limits.threads = 2;
+    return plx_cpu_create(&limits, &stages);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < PLX_ISA_COUNT; isa++)
+        if (all[isa])
+            all[isa]->ops->destroy(all[isa]);
+    stages->ops->destroy(stages);
+    return 0;
+}
+
+static void expect_corners(struct plx_stages *backend, const struct plx_image *left, const struct plx_image *want)
+{
+    struct plx_image got = test_image_new(want->width, want->height, PLX_U128, 2);
+    assert_int_equal(backend->ops->corners(backend, left, &got), 0);
+    assert_true(test_image_equal(want, &got));
+    assert_true(test_image_padding_intact(left) && test_image_padding_intact(&got));
+    test_image_free(&got);
 }
 
 static void corners_are_the_oracles(void **unused)
 {
     (void)unused;
-    struct plx_stages *stages = open_stages();
     uint64_t state = test_seed();
     for (size_t i = 0; i < SIZES * MOTION_PICTURES; i++) {
         const int width = sizes[i / MOTION_PICTURES][0], height = sizes[i / MOTION_PICTURES][1];
         const int columns = plx_corner_cells(width), rows = plx_corner_cells(height);
-        struct plx_image left = test_image_new(width, height, PLX_U8, 5), want = test_image_new(columns, rows, PLX_U128, 2),
-                         got = test_image_new(columns, rows, PLX_U128, 2);
+        struct plx_image left = test_image_new(width, height, PLX_U8, 5), want = test_image_new(columns, rows, PLX_U128, 2);
         motion_picture_draw(&left, (enum motion_picture)(i % MOTION_PICTURES), 0, 0, &state);
         oracle_corners(&left, &want);
-        assert_int_equal(stages->ops->corners(stages, &left, &got), 0);
-        assert_true(test_image_equal(&want, &got));
-        assert_true(test_image_padding_intact(&left) && test_image_padding_intact(&got));
+        expect_corners(stages, &left, &want);
+        for (int isa = 0; isa < PLX_ISA_COUNT; isa++)
+            if (all[isa])
+                expect_corners(all[isa], &left, &want);
         test_image_free(&left);
         test_image_free(&want);
-        test_image_free(&got);
     }
-    stages->ops->destroy(stages);
 }
 
 /* Surfaces with edges, holes, and small steps that are none. */
@@ -63,7 +86,6 @@ static void draw_disparity(const struct plx_image *disparity, uint64_t *state)
 static void disparities_are_the_oracles(void **unused)
 {
     (void)unused;
-    struct plx_stages *stages = open_stages();
     struct plx_flow_job *job = calloc(1, sizeof *job);
     uint64_t state = test_seed();
     int smooth = 0, edges = 0;
@@ -100,7 +122,6 @@ static void disparities_are_the_oracles(void **unused)
     }
     assert_true(smooth > 20 && edges > 20); /* else nothing was compared */
     free(job);
-    stages->ops->destroy(stages);
 }
 
 /* Compares PYRAMID with the oracle's of PICTURE. */
@@ -128,12 +149,32 @@ static void draw_job(struct plx_flow_job *job, int width, int height, uint64_t *
     job->point[1].from[1] = -1e300;
 }
 
+static void find_by_oracle(const struct plx_image picture[2], const struct plx_flow_job *job,
+                           struct plx_flow_found ret_found[POINTS])
+{
+    for (int p = 0; p < POINTS; p++) {
+        const struct plx_flow_point *point = &job->point[p];
+        ret_found[p] = (struct plx_flow_found){.at = {point->to[0], point->to[1]}};
+        ret_found[p].is_found = oracle_flow(&picture[0], &picture[1], (int)job->levels, point->from, ret_found[p].at);
+    }
+}
+
+static void expect_found(struct plx_stages *backend, const struct plx_pyramid *pyramids, const struct plx_flow_job *job,
+                         const struct plx_flow_found *want)
+{
+    struct plx_flow_found found[POINTS];
+    assert_int_equal(backend->ops->flow(backend, pyramids, job, found), 0);
+    for (int p = 0; p < POINTS; p++) {
+        assert_int_equal(found[p].is_found, want[p].is_found);
+        assert_true(found[p].at[0] == want[p].at[0] && found[p].at[1] == want[p].at[1]);
+    }
+}
+
 static void flow_is_the_oracles(void **unused)
 {
     (void)unused;
-    struct plx_stages *stages = open_stages();
     struct plx_flow_job *job = calloc(1, sizeof *job);
-    struct plx_flow_found found[POINTS];
+    struct plx_flow_found want[POINTS];
     uint64_t state = test_seed();
     int known = 0;
     assert_non_null(job);
@@ -152,14 +193,13 @@ static void flow_is_the_oracles(void **unused)
         check_pyramid(&pyramids[0], &picture[0]);
         check_pyramid(&pyramids[1], &picture[1]);
         draw_job(job, width, height, &state);
-        assert_int_equal(stages->ops->flow(stages, pyramids, job, found), 0);
-        for (int p = 0; p < POINTS; p++) {
-            double to[2] = {job->point[p].to[0], job->point[p].to[1]};
-            assert_int_equal(found[p].is_found,
-                             oracle_flow(&picture[0], &picture[1], (int)job->levels, job->point[p].from, to));
-            assert_true(found[p].at[0] == to[0] && found[p].at[1] == to[1]);
-            known += found[p].is_found != 0;
-        }
+        find_by_oracle(picture, job, want);
+        expect_found(stages, pyramids, job, want);
+        for (int isa = 0; isa < PLX_ISA_COUNT; isa++)
+            if (all[isa])
+                expect_found(all[isa], pyramids, job, want);
+        for (int p = 0; p < POINTS; p++)
+            known += want[p].is_found != 0;
         for (int k = 0; k < 2; k++) {
             free(pyramids[k].level[0].data);
             test_image_free(&picture[k]);
@@ -167,13 +207,11 @@ static void flow_is_the_oracles(void **unused)
     }
     assert_true(known > 20); /* else nothing was compared */
     free(job);
-    stages->ops->destroy(stages);
 }
 
 static void wrong_arguments(void **unused)
 {
     (void)unused;
-    struct plx_stages *stages = open_stages();
     struct plx_image left = test_image_new(64, 40, PLX_U8, 0), deep = test_image_new(64, 40, PLX_U16, 0),
                      cells = test_image_new(5, 3, PLX_U128, 0), large = test_image_new(514, 40, PLX_U8, 0),
                      its_cells = test_image_new(plx_corner_cells(514), 3, PLX_U128, 0);
@@ -198,7 +236,6 @@ static void wrong_arguments(void **unused)
     test_image_free(&cells);
     test_image_free(&large);
     test_image_free(&its_cells);
-    stages->ops->destroy(stages);
 }
 
 int main(void)
@@ -209,5 +246,5 @@ int main(void)
         cmocka_unit_test(flow_is_the_oracles),
         cmocka_unit_test(wrong_arguments),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -118,7 +118,7 @@ static void compare(struct parity *parity, const struct fixture_kind *kind, enum
         parity_done(parity, on_cpu, on_gpu, what);
         parity_frames(parity, cpu.frame, gpu.frame, cpu.bytes, what);
     }
-    if (cpu.frame->obstacle_count == 0 && kind->params.obstacles && !kind->pictures)
+    if (cpu.frame->obstacle_count == 0 && kind->params.obstacles && !kind->images)
         printf("%s: the scene shows no obstacle\n", name);
     fixture_close(&cpu);
     fixture_close(&gpu);
@@ -130,7 +130,8 @@ static bool wanted(void *context, struct plx_correction_order *order)
     const uint32_t number = *(const uint32_t *)context;
 
     *order = (struct plx_correction_order){.number = number, .hold = true};
-    order->correction = (struct plx_correction){.pitch_rad = 0.001F * (float)number, .columns = 0.5F * (float)number};
+    order->correction =
+        (struct plx_correction){.pitch_rad = 0.001F * (float)number, .disparity_offset_px = 0.5F * (float)number};
     return true;
 }
 

@@ -162,20 +162,22 @@ static void planes_are_what_steps_write(void **state)
 /* --- the diagram -----------------------------------------------------------------------------------------------------------
  */
 
-/* A box with the steps of STAGE. */
+#define STEPS_OF_LINE 6
+
+/* A box with the steps of STAGE, a line of the page for each few. */
 static void draw_stage(FILE *out, int stage)
 {
-    bool is_first = true;
+    int steps = 0;
 
     for (int i = 0; i < plan.first[PLX_STEP_PLACES]; i++) {
         if ((int)plan.step[i].stage != stage)
             continue;
-        if (is_first)
+        if (steps == 0)
             fprintf(out, "    %s[\"<b>%s</b><br/>", plx_stage_word(stage), plx_stage_word(stage));
-        fprintf(out, "%s%s", is_first ? "" : ", ", plan.step[i].name);
-        is_first = false;
+        fprintf(out, "%s%s", steps == 0 ? "" : steps % STEPS_OF_LINE == 0 ? ",\n        " : ", ", plan.step[i].name);
+        steps++;
     }
-    if (!is_first)
+    if (steps > 0)
         fputs("\"]\n", out);
 }
 

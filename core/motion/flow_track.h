@@ -4,10 +4,13 @@
 #ifndef PLX_CORE_MOTION_FLOW_TRACK_H
 #define PLX_CORE_MOTION_FLOW_TRACK_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/motion/flow.h"
+#include "core/motion/flow_step.h"
+#include "core/motion/pyramid.h"
 
 #define WINDOW PLX_FLOW_WINDOW
 #define PATCH (WINDOW + 2) /* with a border for the gradients */

@@ -13,7 +13,7 @@
 
 #define PLX_CHECKSUM_ROWS 16 /* at most so many of a tile are read, evenly spaced: enough pixels to contain noise */
 #define PLX_CHECKSUM_TILES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
-#define PLX_SHARPNESS_ROWS 16 /* of these one is read, in their middle */
+#define PLX_SHARPNESS_ROWS 16 /* one of so many rows is read, in their middle */
 #define PLX_SHARPNESS_NEAR 2  /* pixels */
 #define PLX_SHARPNESS_FAR 8
 

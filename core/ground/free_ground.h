@@ -48,7 +48,7 @@ PLX_BOTH struct plx_bend plx_bend_of_drop(const struct plx_columns_params *param
 struct plx_ground_view {
     int64_t depth;        /* mm, of disparity 1 */
     int64_t camera_um;    /* above the plane */
-    int32_t cosine, sine; /* of the camera's pitch against the plane, in 1/65536 */
+    int32_t cosine, sine; /* the camera's pitch against the plane, in 1/65536 */
 };
 
 /* Depth in mm of disparity 1. */
@@ -107,7 +107,7 @@ PLX_BOTH struct plx_ground_point plx_ground_point_make(const struct plx_columns_
 /* The search for a bend, up a column; zeroed at first. */
 struct plx_bend_search {
     int base;          /* disparity of the last ground before the bend; 0: none yet */
-    int level, way_mm; /* of the base: height, times the sign, and distance along the ground */
+    int level, way_mm; /* the base's height, times the sign, and its distance along the ground */
     int bent;          /* points behind it that have left the ramp */
     int gap;           /* cells since a point belonged to the ground or to the bend */
 };

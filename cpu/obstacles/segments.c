@@ -16,7 +16,7 @@
 struct plx_segments_scratch {
     uint32_t *parent;                  /* on the way to the name of its segment */
     uint32_t *area;                    /* pixels */
-    uint32_t *number;                  /* name of its segment, 0 if that has gone */
+    uint32_t *number;                  /* at its name: number of a segment, 0 if it has gone */
     uint32_t *linked;                  /* name of its segment before narrow ones join */
     struct plx_segment_extent *extent; /* at that name */
     uint64_t *order;                   /* segments that stay: ~area << 32 | name */

@@ -6,7 +6,7 @@
 
 #include "gpu/device/launch.cuh"
 
-#define COLUMNS 32 /* of a block: one for each lane */
+#define COLUMNS 32 /* a block has one for each lane */
 #define WARPS 8
 #define CHUNK 32 /* rows of cells that are looked at before the searches go on */
 #define JOIN_THREADS 128

@@ -17,14 +17,10 @@
 
 static struct daemon daemon_;
 
-/* Path of NAME in the daemon's directory; good for the next three calls. */
+/* daemon_path of the test's daemon. */
 static inline const char *path_of(const char *name)
 {
-    static char path[4][256];
-    static unsigned turn;
-    char *here = path[turn++ % 4];
-    snprintf(here, sizeof path[0], "%s/%s", daemon_.directory, name);
-    return here;
+    return daemon_path(&daemon_, name);
 }
 
 #define start_daemon(...)                                                                                                      \

@@ -37,6 +37,16 @@ struct daemon {
     const char *fault; /* NULL = none; PLX_FAULT of parallaxd_faulty (faulty.c), which then runs in its place */
 };
 
+/* Path of NAME in the daemon's directory; good for the next three calls. */
+static inline const char *daemon_path(const struct daemon *daemon, const char *name)
+{
+    static char path[4][256];
+    static unsigned turn;
+    char *here = path[turn++ % 4];
+    snprintf(here, sizeof path[0], "%s/%s", daemon->directory, name);
+    return here;
+}
+
 static inline void daemon_make(struct daemon *daemon)
 {
     memset(daemon, 0, sizeof *daemon);

@@ -24,11 +24,7 @@ static pid_t recorder_pid;
 
 static inline const char *path_of(const char *name)
 {
-    static char path[4][256];
-    static unsigned turn;
-    char *here = path[turn++ % 4];
-    snprintf(here, sizeof path[0], "%s/%s", daemon_.directory, name);
-    return here;
+    return daemon_path(&daemon_, name);
 }
 
 /* Waits until the recorder has said WORDS. */

@@ -99,7 +99,9 @@ static void a_running_service_in_numbers(void **state)
     (void)state;
     struct command command;
     command_succeed(&command, "metrics");
+    const int64_t deadline = patience_end_ns();
     while (!strstr(command.out, "parallax_frame_cpu_seconds ")) { /* the engine's first frame has none */
+        assert_true(plx_now_ns() < deadline);
         command_free(&command);
         command_succeed(&command, "metrics");
     }

@@ -10,6 +10,7 @@
 
 #include "app/supervisor/engine_process.h"
 #include "core/base/clock.h"
+#include "tests/child_alive.h"
 #include "tests/cmocka.h"
 
 #define NOW_NS (1000 * PLX_NS_PER_S)
@@ -58,15 +59,6 @@ static void begin_with_process(bool deaf)
     assert_true(engine.child.pid > 0);
 }
 
-static void expect_alive(void)
-{
-    int status;
-    assert_int_equal(kill(engine.child.pid, SIGSTOP), 0);
-    assert_int_equal(waitpid(engine.child.pid, &status, WUNTRACED), engine.child.pid);
-    assert_true(WIFSTOPPED(status));
-    assert_int_equal(kill(engine.child.pid, SIGCONT), 0);
-}
-
 static void expect_dead_of(int signal)
 {
     int status;
@@ -81,7 +73,7 @@ static void an_engine_has_a_second_to_end_in_order(void **state)
     (void)state;
     begin_with_process(false);
     plx_engine_process_tick(&engine, 10 * NOW_NS); /* nobody has asked it */
-    expect_alive();
+    expect_alive(engine.child.pid);
     plx_engine_process_ask_to_end(&engine, NOW_NS);
     expect_dead_of(SIGTERM);
 
@@ -89,7 +81,7 @@ static void an_engine_has_a_second_to_end_in_order(void **state)
     plx_engine_process_ask_to_end(&engine, NOW_NS);
     plx_engine_process_tick(&engine, NOW_NS + ORDERLY_END_NS);
     assert_int_equal(engine.sigkill_ns, 0);
-    expect_alive();
+    expect_alive(engine.child.pid);
     plx_engine_process_tick(&engine, NOW_NS + ORDERLY_END_NS + 1);
     expect_dead_of(SIGKILL);
     assert_int_equal(engine.sigkill_ns, NOW_NS + ORDERLY_END_NS + 1);

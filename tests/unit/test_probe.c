@@ -9,6 +9,7 @@
 
 #include "app/exit.h"
 #include "app/supervisor/probe.h"
+#include "tests/child_alive.h"
 #include "tests/cmocka.h"
 #include "tests/patience.h"
 
@@ -83,23 +84,13 @@ static void expect_killed(void)
     probe.child.pid = 0;
 }
 
-/* SIGSTOP first: a process that SIGKILL has reached is no longer stopped, but dead. */
-static void expect_alive(void)
-{
-    int status;
-    assert_int_equal(kill(probe.child.pid, SIGSTOP), 0);
-    assert_int_equal(waitpid(probe.child.pid, &status, WUNTRACED), probe.child.pid);
-    assert_true(WIFSTOPPED(status));
-    assert_int_equal(kill(probe.child.pid, SIGCONT), 0);
-}
-
 static void a_probe_has_its_time_and_not_more(void **state)
 {
     (void)state;
     struct plx_report answer;
     start_endless();
     plx_probe_tick(&probe, KILL_NS);
-    expect_alive();
+    expect_alive(probe.child.pid);
     plx_probe_tick(&probe, KILL_NS + 1);
     assert_false(plx_probe_take_answer(&probe, &answer)); /* its end is still to come */
     assert_false(plx_probe_has_ended(&probe, KILL_NS + PLX_KILL_BUDGET_NS));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Time of a whole frame on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
- * [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS]] [-N beside|process] [rounds]`; -m confines it to a part of the GPU, and with -l
- * the rest reads memory at random places meanwhile (tests/parity/contention.h): what a copy gets then is printed. With -N
- * frames are timed beside a neural network too (tests/bench/network.h), on the rest or from a process of its own: what both
- * lose is printed below each row. Medians in ms, as in the service: pictures and frame lie in memory shared with the CPU, and
- * waiting and the CPU's own work are included. *cpu*: processor time of all threads for a frame, mean. *Alone*: matching and
- * rectification alone, with *ratio* of the frame with motion to it. *Untimed*: without time stamps of the stages. Then the
- * stages of the frame with motion: the time that each adds to the path, and where it runs.
+ * [-m MULTIPROCESSORS] [-c SCHEDULE] [-l WARPS[,PAUSE_NS]] [-N beside|process] [rounds]`; -m confines it to a part of the
+ * GPU, -c forces a schedule of stage sgm (its number, as in bench_stereo), and with -l the rest reads memory at random places
+ * meanwhile (tests/parity/contention.h): what a copy gets then is printed. With -N frames are timed beside a neural network
+ * too (tests/bench/network.h), on the rest or from a process of its own: what both lose is printed below each row. Medians in
+ * ms, as in the service: pictures and frame lie in memory shared with the CPU, and waiting and the CPU's own work are included.
+ * *cpu*: processor time of all threads for a frame, mean. *Alone*: matching and rectification alone, with *ratio* of the frame
+ * with motion to it. *Untimed*: without time stamps of the stages. Then the stages of the frame with motion: the time that each
+ * adds to the path, and where it runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,10 +74,18 @@ static void run(struct fixture *fixture, struct contention *load, int rounds, st
     network_end(beside);
 }
 
-/* False without a GPU. MULTIPROCESSORS 0: all. TIMED: with time stamps of the stages. */
-static bool measure(const struct fixture_kind *kind, int multiprocessors, struct contention *load, bool timed, int rounds,
-                    struct times *times)
+/* How frames are run, whatever their size. */
+struct conditions {
+    int multiprocessors; /* 0: all */
+    int schedule;        /* below 0: the backend's choice */
+    int rounds;
+    struct contention *load; /* or NULL */
+};
+
+/* False without a GPU. TIMED: with time stamps of the stages. */
+static bool measure(const struct fixture_kind *kind, const struct conditions *conditions, bool timed, struct times *times)
 {
+    const int rounds = conditions->rounds;
     const struct plx_limits limits = fixture_limits(kind);
     struct plx_error_message message = {""};
     struct plx_stages *stages;
@@ -86,12 +95,16 @@ static bool measure(const struct fixture_kind *kind, int multiprocessors, struct
         printf("%s\n", message.text);
         return false;
     }
-    confine_stages(stages, multiprocessors);
+    confine_stages(stages, conditions->multiprocessors);
+    if (plx_gpu_set_schedule(stages, conditions->schedule) < 0) {
+        printf("there is no schedule %d\n", conditions->schedule);
+        exit(1);
+    }
     plx_gpu(stages)->times_stages = timed;
     parity_must(fixture_open(stages, kind, &fixture, &message), &message);
     *times = (struct times){.frame_ms = times->frame_ms};
     note_places(fixture.pipeline, times);
-    run(&fixture, load, rounds, times);
+    run(&fixture, conditions->load, rounds, times);
     fixture_close(&fixture);
     qsort(times->frame_ms, (size_t)rounds, sizeof *times->frame_ms, timing_ascending);
     return true;
@@ -109,51 +122,53 @@ static void print_stages(const struct times *times)
 }
 
 /* Frames beside NETWORK; MOTION_NONE and MOTION_VISUAL: their times without it. */
-static void print_beside(struct fixture_kind *kind, int multiprocessors, struct network *network, int rounds,
-                         struct times *times, const struct network_times alone[2])
+static void print_beside(struct fixture_kind *kind, struct conditions conditions, struct network *network, struct times *times,
+                         const struct network_times alone[2])
 {
     static const char *const what[] = {"frame", "with motion"};
 
     if (!network)
         return;
+    conditions.load = NULL;
     for (int motion = 0; motion < 2; motion++) {
         kind->params.motion = motion ? PLX_MOTION_VISUAL : PLX_MOTION_NONE;
         beside = network;
-        measure(kind, multiprocessors, NULL, true, rounds, times);
+        measure(kind, &conditions, true, times);
         beside = NULL;
-        network_report(network, what[motion], alone[motion], network_times(times->frame_ms, rounds));
+        network_report(network, what[motion], alone[motion], network_times(times->frame_ms, conditions.rounds));
     }
 }
 
 /* False without a GPU. */
-static bool print_row(struct fixture_kind *kind, int multiprocessors, struct contention *load, struct network *network,
-                      int rounds, struct times *times)
+static bool print_row(struct fixture_kind *kind, const struct conditions *conditions, struct network *network,
+                      struct times *times)
 {
+    const int rounds = conditions->rounds;
     kind->params.motion = PLX_MOTION_NONE;
-    if (!measure(kind, multiprocessors, load, true, rounds, times))
+    if (!measure(kind, conditions, true, times))
         return false;
     const double whole = times->frame_ms[rounds / 2], cpu = times->cpu_ms;
     struct network_times without[2] = {network_times(times->frame_ms, rounds)};
-    measure(kind, multiprocessors, load, false, rounds, times);
+    measure(kind, conditions, false, times);
     const double untimed = times->frame_ms[rounds / 2];
     struct fixture_kind alone = *kind;
     alone.params.refine = alone.params.ground = alone.params.obstacles = false;
-    measure(&alone, multiprocessors, load, true, rounds, times);
+    measure(&alone, conditions, true, times);
     const double matching = times->frame_ms[rounds / 2];
     kind->params.motion = PLX_MOTION_VISUAL;
-    measure(kind, multiprocessors, load, true, rounds, times);
+    measure(kind, conditions, true, times);
     const double motion = times->frame_ms[rounds / 2], p10 = times->frame_ms[rounds / 10],
                  p90 = times->frame_ms[rounds * 9 / 10];
     printf("%4d x %4d, D %-3d %8.3f %6.3f %8.3f %8.3f %8.3f %8.3f %6.3f %8.3f %6.2f\n", kind->width, kind->height,
            kind->params.match.disparities, whole, cpu, untimed, motion, p10, p90, times->cpu_ms, matching, motion / matching);
     print_stages(times);
     without[1] = network_times(times->frame_ms, rounds);
-    print_beside(kind, multiprocessors, network, rounds, times, without);
+    print_beside(kind, *conditions, network, times, without);
     return true;
 }
 
 struct options {
-    int multiprocessors, warps, pause_ns, rounds;
+    int multiprocessors, schedule, warps, pause_ns, rounds;
     enum network_way network;
 };
 
@@ -161,9 +176,11 @@ struct options {
 static bool parse(int argc, char **argv, struct options *ret)
 {
     bool is_wrong = false;
-    for (int option; (option = getopt(argc, argv, "m:l:N:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "m:c:l:N:")) != -1;) {
         if (option == 'm')
             ret->multiprocessors = atoi(optarg);
+        if (option == 'c')
+            ret->schedule = atoi(optarg);
         is_wrong |= option == '?' || (option == 'l' && sscanf(optarg, "%d,%d", &ret->warps, &ret->pause_ns) < 1) ||
                     (option == 'N' && !network_parse(optarg, &ret->network));
     }
@@ -177,9 +194,10 @@ int main(int argc, char **argv)
     static const struct {
         int width, height, disparities;
     } rows[] = {{640, 480, 64}, {640, 480, 128}, {1240, 374, 128}, {1280, 720, 128}, {1920, 1080, 128}};
-    struct options options = {.network = NETWORK_NONE};
+    struct options options = {.schedule = -1, .network = NETWORK_NONE};
     if (!parse(argc, argv, &options)) {
-        fprintf(stderr, "usage: bench_gpu_frame [-m MULTIPROCESSORS] [-l WARPS[,PAUSE_NS] | -N " NETWORK_WAYS "] [rounds]\n");
+        fprintf(stderr, "usage: bench_gpu_frame [-m MULTIPROCESSORS] [-c SCHEDULE] [-l WARPS[,PAUSE_NS] | -N " NETWORK_WAYS
+                        "] [rounds]\n");
         return 64;
     }
     struct times times = {.frame_ms = malloc((size_t)options.rounds * sizeof(double))};
@@ -187,7 +205,8 @@ int main(int argc, char **argv)
         return 1;
     struct network *network = network_create(options.network);
     const int multiprocessors = confine(options.multiprocessors);
-    struct contention *load = contention_create(multiprocessors, options.warps, options.pause_ns);
+    const struct conditions conditions = {multiprocessors, options.schedule, options.rounds,
+                                          contention_create(multiprocessors, options.warps, options.pause_ns)};
     network_start(network);
     bool is_there = true;
     printf("%-18s %8s %6s %8s %8s %8s %8s %6s %8s %6s\n", "default, rectified", "frame", "cpu", "untimed", "motion", "p10",
@@ -197,7 +216,7 @@ int main(int argc, char **argv)
         plx_pipeline_params_default(&kind.params);
         kind.params.correction = PLX_CORRECTION_OFF; /* pictures that are rectified are not copied */
         kind.params.match.disparities = rows[i].disparities;
-        is_there = print_row(&kind, multiprocessors, load, network, options.rounds, &times);
+        is_there = print_row(&kind, &conditions, network, &times);
     }
     network_destroy(network);
     free(times.frame_ms);

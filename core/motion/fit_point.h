@@ -22,9 +22,16 @@ struct plx_fit_point {
 };
 
 /* The point in space of pixel (U, V) with DISPARITY above 0, pixels. */
-void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity, double ret_point[3]);
+static inline void plx_fit_unproject(const struct plx_fit_camera *camera, double u, double v, double disparity,
+                                     double ret_point[3])
+{
+    const double z = camera->focal_baseline / disparity;
+    ret_point[0] = (u - camera->cx) / camera->fx * z;
+    ret_point[1] = (v - camera->cy) / camera->fy * z;
+    ret_point[2] = z;
+}
 
-/* x^2 of a match in the right picture, x from its principal point in focal lengths; U: its column in the left picture;
+/* x^2 of a match in the right image, x from its principal point in focal lengths; U: its column in the left image;
  * DISPARITY above that of infinity. */
 static inline double plx_fit_right_square(const struct plx_fit_camera *camera, double u, double disparity)
 {
@@ -33,6 +40,13 @@ static inline double plx_fit_right_square(const struct plx_fit_camera *camera, d
 }
 
 /* Pixel of POINT. False if it is behind the camera. */
-bool plx_fit_project(const struct plx_fit_camera *camera, const double point[3], double ret_pixel[2]);
+static inline bool plx_fit_project(const struct plx_fit_camera *camera, const double point[3], double ret_pixel[2])
+{
+    if (!(point[2] > PLX_FIT_MIN_DEPTH_M))
+        return false;
+    ret_pixel[0] = camera->fx * point[0] / point[2] + camera->cx;
+    ret_pixel[1] = camera->fy * point[1] / point[2] + camera->cy;
+    return true;
+}
 
 #endif

@@ -50,7 +50,7 @@ void plx_track_correct(struct plx_track *track, const struct plx_track_camera *c
                        const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle,
                        const struct plx_track_cover *cover);
 
-/* A box in the picture; right and bottom are the first column and row beyond it. */
+/* A box in the image; right and bottom are the first column and row beyond it. */
 struct plx_track_box {
     double left, right, top, bottom;
 };
@@ -60,7 +60,7 @@ struct plx_track_box {
 struct plx_track_box plx_track_box_at(const struct plx_track *track, const struct plx_calibration_info *calibration,
                                       const double position[3]);
 
-/* Share of the union of OBSTACLE's box and the predicted box in the picture that both cover, without what COVER hides of the
+/* Share of the union of OBSTACLE's box and the predicted box in the image that both cover, without what COVER hides of the
  * latter; 0 without a box. */
 double plx_track_overlap(const struct plx_track *track, const struct plx_calibration_info *calibration,
                          const struct plx_obstacle *obstacle, const struct plx_track_cover *cover);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each track is a Kalman filter in the world, seen from the camera now (track_state.h). Obstacles and predictions are matched
+ * Each track is a Kalman filter in the world, seen from the camera now (state.h). Obstacles and predictions are matched
  * nearest pair first, within a gate.
  */
 #include "core/tracks/tracks.h"
@@ -14,7 +14,8 @@
 #include <parallax/error.h>
 
 #include "core/base/clock.h"
-#include "core/tracks/prediction.h"
+#include "core/geometry/stereo.h"
+#include "core/motion/pose.h"
 #include "core/tracks/track.h"
 
 #define MAX_TRACKS (2 * PLX_MAX_OBSTACLES)
@@ -33,6 +34,10 @@
 #define NEAREST_M 0.05                   /* smallest extrapolated distance to the camera */
 #define PREDICTION_NS (PLX_NS_PER_S / 2) /* after a longer gap nothing is predicted for the stages */
 #define PREDICTION_HITS 2                /* frames in which a track was matched before it is predicted: one may be noise */
+#define BOX_MARGIN_PX 4                  /* the sides of a thing move by so much from frame to frame, as matching draws them, */
+#define BOX_MARGIN_SHARE 0.03            /* its disparities by this share, */
+#define BOX_MARGIN_STEP 4                /* and by 1/16 px: what a disparity is uncertain by */
+#define BOX_LIMIT (double)(1 << 20)      /* pixels, and 1/16 px: beyond every image */
 
 struct plx_tracks {
     struct plx_track_params params;
@@ -300,6 +305,51 @@ void plx_tracks_update(struct plx_tracks *tracks, int64_t capture_ns, const stru
             begin_track(tracks, calibration, &obstacle[k], &tracks->cover[k]);
 }
 
+/* --- predictions for the stages ------------------------------------------------------------------------------------------- */
+
+static int32_t whole(double value)
+{
+    return (int32_t)floor(fmin(fmax(value, -BOX_LIMIT), BOX_LIMIT));
+}
+
+static void predict_position(const struct plx_track *track, const struct plx_track_camera *camera, double dt,
+                             double ret_position[3])
+{
+    struct plx_pose now_from_then;
+
+    for (int i = 0; i < 3; i++)
+        ret_position[i] = track->state.position[i] + (track->moving ? track->state.velocity[i] * dt : 0);
+    if (!camera->known || !(camera->seconds > 0))
+        return;
+    plx_pose_scale(&camera->step, dt / camera->seconds, &now_from_then);
+    plx_pose_invert(&now_from_then, &now_from_then);
+    plx_pose_apply(&now_from_then, ret_position, ret_position);
+}
+
+/* The box of TRACK, which was matched in the last frame, DT seconds after that frame: a camera that goes on as in its last step
+ * sees a thing that stands, or that moves on if it is moving. False if the thing would be too near to be seen. */
+static bool predict_box(const struct plx_track *track, const struct plx_track_camera *camera,
+                        const struct plx_calibration_info *calibration, double dt, struct plx_predicted_box *ret_box)
+{
+    const struct plx_obstacle *last = &track->last;
+    const double one_m = plx_depth_scale_m(calibration); /* the disparity of a metre */
+    double position[3];
+
+    predict_position(track, camera, dt, position);
+    const double nearest = (double)last->nearest_m + position[2] - (double)last->position_m[2];
+    const double farthest = nearest + fmax(0, (double)last->extent_m[2]);
+    if (!((double)last->position_m[2] > 0 && position[2] > NEAREST_M && nearest > NEAREST_M))
+        return false;
+    const struct plx_track_box box = plx_track_box_at(track, calibration, position);
+    *ret_box = (struct plx_predicted_box){.left = whole(box.left - BOX_MARGIN_PX),
+                                          .right = whole(box.right + BOX_MARGIN_PX),
+                                          .top = whole(box.top - BOX_MARGIN_PX),
+                                          .bottom = whole(box.bottom + BOX_MARGIN_PX),
+                                          .far_disparity = whole(one_m / farthest * (1 - BOX_MARGIN_SHARE) - BOX_MARGIN_STEP),
+                                          .near_disparity = whole(one_m / nearest * (1 + BOX_MARGIN_SHARE) + BOX_MARGIN_STEP)};
+    return true;
+}
+
 void plx_tracks_predict(const struct plx_tracks *tracks, int64_t capture_ns, const struct plx_calibration_info *calibration,
                         struct plx_predictions *ret_predictions)
 {
@@ -310,7 +360,7 @@ void plx_tracks_predict(const struct plx_tracks *tracks, int64_t capture_ns, con
     for (int t = 0; t < tracks->count && step_ns > 0 && step_ns <= PREDICTION_NS && count < PLX_MAX_OBSTACLES; t++) {
         const struct plx_track *track = &tracks->track[t];
         if (track->missed == 0 && track->seen >= PREDICTION_HITS)
-            count += plx_track_predict_box(track, &tracks->camera, calibration, seconds, &ret_predictions->box[count]);
+            count += predict_box(track, &tracks->camera, calibration, seconds, &ret_predictions->box[count]);
     }
     ret_predictions->count = count;
 }

@@ -33,7 +33,7 @@ static inline int plx_gpu_create(const struct plx_limits *limits, struct plx_sta
     return plx_gpu_create_memory(limits, PLX_GPU_MEMORY_AUTO, ret_stages, message);
 }
 
-/* How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the picture.
+/* How stage sgm is launched: one of these. Each gives the same bits; which is the fastest depends on the GPU and the image.
  * The backend chooses unless plx_gpu_set_schedule does. */
 #define PLX_GPU_SCHEDULES 3
 const char *plx_gpu_schedule_name(int schedule); /* NULL if there is none */
@@ -43,7 +43,7 @@ int plx_gpu_set_schedule(struct plx_stages *stages, int schedule);
 
 struct plx_gpu_plan {
     int schedule;
-    int warps;    /* warps for the lines of the picture, */
+    int warps;    /* warps for the lines of the image, */
     int resident; /* and how many of them the GPU holds at once, at most */
     double waste; /* share of the places of those warps that have no pixel */
 };

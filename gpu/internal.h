@@ -165,7 +165,7 @@ enum plx_sgm_schedule {
     PLX_SWEEPS           /* least memory traffic */
 };
 
-/* What is forced, or what suits the picture and this GPU. */
+/* What is forced, or what suits the image and this GPU. */
 enum plx_sgm_schedule plx_gpu_sgm_schedule(const struct plx_gpu *gpu, int width, int height, const struct plx_match *match);
 
 /* sweeps.cu: false where the features of a pixel do not fit one word, and for 4 paths. Then there are lines, whatever is

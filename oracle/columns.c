@@ -310,7 +310,7 @@ static bool is_near(const struct column *c, const struct plx_stixel *found, int 
     return near;
 }
 
-/* Takes out the stixels whose partner lies more than 4 px outside the right picture; returns how many are left. *ret_free: at
+/* Takes out the stixels whose partner lies more than 4 px outside the right image; returns how many are left. *ret_free: at
  * least the nearest of all that blocks. */
 static int drop_unconfirmed(const struct column *c, struct plx_stixel *found, int count, int *ret_free)
 {

@@ -15,7 +15,7 @@ const char *const matching_names[MATCHING_PLANES] = {
     [MATCHING_S2] = "S2",
     [MATCHING_MEDIAN_LEFT] = "left median",
     [MATCHING_MEDIAN_RIGHT] = "right median",
-    [MATCHING_DISTINCT] = "left picture without repeats",
+    [MATCHING_DISTINCT] = "left image without repeats",
     [MATCHING_CHECKED] = "left-right check",
     [MATCHING_LOCAL_MEAN] = "local means of the strict disparity",
     [MATCHING_STRICT] = "strict disparity",
@@ -91,7 +91,7 @@ static struct plx_candidates candidates(const struct plx_image *plane)
                                    plane[MATCHING_CANDIDATE_RAW], plane[MATCHING_S1], plane[MATCHING_S2]};
 }
 
-/* The left picture, 0 where nothing can be known. */
+/* The left image, 0 where nothing can be known. */
 static const struct plx_image *known(const struct plx_match *m, const struct plx_image *left, const struct plx_image *p)
 {
     return m->repeats ? &p[MATCHING_DISTINCT] : left;

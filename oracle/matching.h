@@ -20,7 +20,7 @@ enum matching_plane {
     MATCHING_S2,
     MATCHING_MEDIAN_LEFT,
     MATCHING_MEDIAN_RIGHT,
-    MATCHING_DISTINCT, /* U8: the left picture, 0 where its texture repeats */
+    MATCHING_DISTINCT, /* U8: the left image, 0 where its texture repeats */
     MATCHING_CHECKED,  /* strict, after the left-right check */
     MATCHING_LOCAL_MEAN,
     MATCHING_STRICT,

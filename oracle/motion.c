@@ -108,9 +108,9 @@ void oracle_corner_disparities(const struct plx_image *disparity, const struct p
 
 /* --- flow --------------------------------------------------------------------------------------------------------- */
 
-/* A level of a picture. */
+/* A level of an image. */
 struct level {
-    const struct plx_image *picture;
+    const struct plx_image *image;
     int n;
 };
 
@@ -120,8 +120,8 @@ static int sample(struct level level, int x, int y)
     const int fx = x % 128, fy = y % 128, u = x / 128, v = y / 128;
     int row[2];
     for (int i = 0; i < 2; i++)
-        row[i] = (oracle_pyramid(level.picture, level.n, u, v + i) * (128 - fx) +
-                  oracle_pyramid(level.picture, level.n, u + 1, v + i) * fx + 2) /
+        row[i] = (oracle_pyramid(level.image, level.n, u, v + i) * (128 - fx) +
+                  oracle_pyramid(level.image, level.n, u + 1, v + i) * fx + 2) /
                  4;
     return row[0] + (int)floor((row[1] - row[0]) * fy / 128.0);
 }
@@ -129,8 +129,8 @@ static int sample(struct level level, int x, int y)
 /* Whether SIZE pixels from (X, Y), 1/128 px, lie in the level. */
 static bool is_inside(struct level level, int x, int y, int size)
 {
-    return x >= 0 && y >= 0 && x / 128 + size < level.picture->width >> level.n &&
-           y / 128 + size < level.picture->height >> level.n;
+    return x >= 0 && y >= 0 && x / 128 + size < level.image->width >> level.n &&
+           y / 128 + size < level.image->height >> level.n;
 }
 
 static int upper_left(double middle, int size)

@@ -18,7 +18,7 @@ void oracle_corners(const struct plx_image *left, const struct plx_image *ret_ce
 double oracle_disparity(const struct plx_image *disparity, double u, double v);
 void oracle_corner_disparities(const struct plx_image *disparity, const struct plx_image *cells);
 
-/* A point of the picture KEY in the picture NOW; RET_TO is a guess, and unchanged where the point is not found. */
+/* A point of the image KEY in the image NOW; RET_TO is a guess, and unchanged where the point is not found. */
 bool oracle_flow(const struct plx_image *key, const struct plx_image *now, int levels, const double from[2], double ret_to[2]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ego-motion on the CPU backend, as a pipeline runs it: stages of the left picture, then the motion. */
+/* Ego-motion on the CPU backend, as a pipeline runs it: stages of the left image, then the motion. */
 #ifndef PLX_TESTS_MOTION_CAMERA_H
 #define PLX_TESTS_MOTION_CAMERA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A street of textured planes with boxes in it, seen by a camera that moves: its left picture, and the true disparity. */
+/* A street of textured planes with boxes in it, seen by a camera that moves: its left image, and the true disparity. */
 #ifndef PLX_TESTS_MOTION_SCENE_H
 #define PLX_TESTS_MOTION_SCENE_H
 
@@ -32,7 +32,7 @@ struct motion_scene {
     struct motion_scene_box box[MOTION_SCENE_BOXES];
 };
 
-/* A street for pictures of WIDTH x HEIGHT: focal length 0.8 WIDTH, baseline 0.12 m, noise of 1 grey level. */
+/* A street for images of WIDTH x HEIGHT: focal length 0.8 WIDTH, baseline 0.12 m, noise of 1 grey level. */
 void motion_scene_init(struct motion_scene *scene, int width, int height);
 
 /* Draws LEFT U8 and DISPARITY U16 (0xFFFF beyond 128 px, and in holes), both of one size. STATE makes the noise. */

@@ -45,7 +45,7 @@ struct plx_alignment {
     int offsets;    /* valid ones in offset */
     int next;       /* index in offset of the next one, which replaces the oldest */
     struct plx_row_offset offset[PLX_ALIGNMENT_OFFSETS];
-    bool is_known;          /* the rows were right, or surely off, at some time; or the pictures are too small to be checked */
+    bool is_known;          /* the rows were right, or surely off, at some time; or the images are too small to be checked */
     int off;                /* offsets in a row whose fit was a fault, up to PLX_ALIGNMENT_SURE */
     struct plx_row_fit fit; /* fit of the offsets; without inliers: they do not agree, or are too few */
 };

@@ -64,7 +64,7 @@ PLX_BOTH uint64_t plx_checksum_word(uint32_t word, int row, int i)
     return sum ^ sum >> 32;
 }
 
-/* Columns of the image that the stage sharpness writes for a picture HEIGHT high. */
+/* Columns of the image that the stage sharpness writes for an image HEIGHT high. */
 static inline int plx_sharpness_columns(int height)
 {
     return (height + PLX_SHARPNESS_ROWS - 1) / PLX_SHARPNESS_ROWS;

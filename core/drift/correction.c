@@ -11,8 +11,8 @@
 #define SIGNIFICANT 4.0      /* standard deviations */
 #define STEADY 5.0           /* standard deviations of the mean of four quarters */
 #define BETTER_PX 0.05       /* a median of rows better by so much is significant whatever the deviations say */
-#define MIN_ROWS_PX 0.1      /* somewhere in the picture: less is not worth another map */
-#define UNCERTAIN_PX 0.15    /* standard deviation at a corner of the picture, */
+#define MIN_ROWS_PX 0.1      /* somewhere in the image: less is not worth another map */
+#define UNCERTAIN_PX 0.15    /* standard deviation at a corner of the image, */
 #define UNCERTAIN_SHARE 0.25 /* or of what is corrected there */
 #define NOISE_OF_MEDIAN 2.0  /* noise of the median of N matches: so many medians over the square root of N */
 #define MIN_SPAN_NS (20 * PLX_NS_PER_S)
@@ -21,7 +21,7 @@
 #define MIN_OFFSET_PX 0.1
 #define MAX_OFFSET_PX 4.0
 #define REFINES 1.0 /* standard deviations: the memory of steps was not full when the correction in force was made */
-#define PLACES 3    /* where disparities are judged, as shares of x^2 at the side of the picture: */
+#define PLACES 3    /* where disparities are judged, as shares of x^2 at the side of the image: */
 #define NUMBERS PLX_ROW_NUMBERS
 
 static const double places[PLACES] = {0, 0.4, 1};
@@ -59,7 +59,7 @@ static double significance(const struct plx_row_numbers *number, const struct pl
     return largest;
 }
 
-/* Standard deviation of the rows at a corner of the picture, were the numbers independent, is small enough there. */
+/* Standard deviation of the rows at a corner of the image, were the numbers independent, is small enough there. */
 static bool is_certain(const struct plx_row_numbers *number, const struct plx_row_numbers *deviation,
                        const struct plx_calibration_info *c, int width, int height)
 {
@@ -102,7 +102,7 @@ static bool is_steady(const struct plx_row_drift *drift, const struct plx_row_nu
     return true;
 }
 
-/* Each half of the matches is corrected by what the other half says: in the whole picture rows get better, and in no quarter
+/* Each half of the matches is corrected by what the other half says: in the whole image rows get better, and in no quarter
  * worse. */
 static bool is_better(const struct plx_row_drift *drift)
 {

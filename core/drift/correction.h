@@ -2,7 +2,7 @@
 /*
  * Whether what the pictures show of a calibration's error may correct it. Rows correct rows: the four numbers must be
  * significant, plausible, the same in each quarter of at least 20 s, and better where they were not fitted and in each quarter
- * of the picture. Movements of pictures that were not taken at the same time look like an error, but not so long in one
+ * of the image. Movements of pictures that were not taken at the same time look like an error, but not so long in one
  * direction. They say nothing about disparities: correcting those takes the error that the motion shows, in both halves of its
  * steps.
  */
@@ -16,10 +16,10 @@ enum plx_correction_verdict {
     PLX_CORRECTION_HOLDS,
     PLX_CORRECTION_UNKNOWN,       /* too few matches, or they do not determine it */
     PLX_CORRECTION_INSIGNIFICANT, /* nothing to correct */
-    PLX_CORRECTION_UNCERTAIN,     /* at the corners of the picture */
+    PLX_CORRECTION_UNCERTAIN,     /* at the corners of the image */
     PLX_CORRECTION_BRIEF,         /* from too short a time */
     PLX_CORRECTION_UNSTEADY,      /* older and newer matches disagree */
-    PLX_CORRECTION_NO_BETTER,     /* on the matches that it was not fitted to, or in a quarter of the picture */
+    PLX_CORRECTION_NO_BETTER,     /* on the matches that it was not fitted to, or in a quarter of the image */
     PLX_CORRECTION_IMPLAUSIBLE    /* larger than any drift: calibrate again with a board */
 };
 
@@ -33,7 +33,7 @@ static inline struct plx_disparity_error plx_correction_disparity_error(const st
 bool plx_correction_is_plausible(const struct plx_correction *correction);
 
 /* The verdict on correcting the rows by what is left, drift->info. IN_FORCE: what is corrected already. WIDTH, HEIGHT,
- * CALIBRATION: of the picture. *ret_number is set where it holds. */
+ * CALIBRATION: of the image. *ret_number is set where it holds. */
 enum plx_correction_verdict plx_correction_of_rows(const struct plx_row_drift *drift, const struct plx_correction *in_force,
                                                    const struct plx_calibration_info *calibration, int width, int height,
                                                    struct plx_correction *ret_number);
@@ -48,7 +48,7 @@ struct plx_disparity_drift {
 void plx_disparity_drift_measure(const struct plx_motion_steps *steps, struct plx_disparity_drift *ret);
 
 /* The verdict on correcting disparities by what IN_FORCE leaves of their error. REFINES: a correction from few steps is in
- * force, which more steps may refine. SIDE: x^2 at the side of the picture. *ret_change is set where it holds. */
+ * force, which more steps may refine. SIDE: x^2 at the side of the image. *ret_change is set where it holds. */
 enum plx_correction_verdict plx_correction_of_disparities(const struct plx_disparity_drift *drift,
                                                           const struct plx_disparity_error *in_force, bool refines, double side,
                                                           struct plx_disparity_error *ret_change);

@@ -47,7 +47,7 @@ struct plx_drift_memory {
 struct plx_drift_job {
     enum plx_correction_mode mode;
     struct plx_calibration_info calibration;
-    int width, height; /* size of the rectified picture */
+    int width, height; /* size of the rectified image */
     struct plx_row_drift drift;
     struct plx_disparity_error used;  /* by motion, whatever is in force */
     struct plx_correction_info state; /* in force, and proposed */
@@ -73,13 +73,13 @@ struct plx_drift_result {
     bool changed; /* another correction is in force */
     bool gave_up;
     int since;
-    double side; /* x^2 at the farther side of the right picture */
+    double side; /* x^2 at the farther side of the right image */
 
     bool is_decided[PLX_DECISIONS], decides_rows; /* DECIDES_ROWS: also if they are only proposed */
     struct plx_correction after[PLX_DECISIONS];
     enum plx_drift_decision next; /* to be settled */
 
-    const struct plx_remap *map; /* for the right picture if CHANGED: whoever runs the job fills and owns it */
+    const struct plx_remap *map; /* for the right image if CHANGED: whoever runs the job fills and owns it */
 };
 
 /* Makes *ret_result of JOB, all but the map. Takes milliseconds; allocates nothing. Its decisions are then to be settled. */

@@ -22,7 +22,7 @@ struct plx_learner {
     bool has_worker;
     struct plx_stereo_calibration calibration;
     struct plx_calibration_info info;
-    double side; /* x^2 at the farther side of the right picture */
+    double side; /* x^2 at the farther side of the right image */
 
     struct plx_row_drift drift;
     struct plx_disparity_estimate estimate; /* error of the calibration as in its file */

@@ -28,7 +28,7 @@ int plx_learner_create(enum plx_correction_mode mode, const struct plx_stereo_ca
                        struct plx_learner **ret_learner);
 void plx_learner_destroy(struct plx_learner *learner); /* NULL is fine */
 
-/* Before the first frame: WORKER runs the jobs, and must outlive the last frame. The right picture's map if the correction that
+/* Before the first frame: WORKER runs the jobs, and must outlive the last frame. The right image's map if the correction that
  * it wants is to be in force at once, the learner's own until the next call; else NULL. */
 const struct plx_remap *plx_learner_use_worker(struct plx_learner *learner, const struct plx_correction_worker *worker);
 
@@ -44,7 +44,7 @@ struct plx_learned {
 void plx_learner_save(struct plx_learner *learner, struct plx_learned *ret_learned);
 
 /* Before the only frame, without a worker: looks at many places of it, and goes on from LEARNED (NULL: from nothing). The right
- * picture's map if a correction is in force, the learner's own until the next call; else NULL. */
+ * image's map if a correction is in force, the learner's own until the next call; else NULL. */
 const struct plx_remap *plx_learner_continue(struct plx_learner *learner, const struct plx_learned *learned);
 
 /* How many places of this frame to look at, for struct plx_row_matches_find, and from which one on. */
@@ -67,7 +67,7 @@ const struct plx_correction_info *plx_learner_correction(const struct plx_learne
  * somebody accepts or takes back a correction; the history keeps that across runs. */
 bool plx_learner_gave_up(const struct plx_learner *learner);
 
-/* Before a frame: true if a new correction is in force from this frame on. *ret_map is the right picture's then, until
+/* Before a frame: true if a new correction is in force from this frame on. *ret_map is the right image's then, until
  * the next call of plx_learner_add. */
 bool plx_learner_take(struct plx_learner *learner, const struct plx_remap **ret_map);
 

@@ -56,7 +56,7 @@ static double texture_at(const struct plx_image *image, int x, int y)
     return (0.5 * (a + c) - sqrt(0.25 * (a - c) * (a - c) + b * b)) / (PLX_FLOW_WINDOW * PLX_FLOW_WINDOW);
 }
 
-/* Chooses a point of the left picture in CELL that has texture and a disparity on a smooth surface. */
+/* Chooses a point of the left image in CELL that has texture and a disparity on a smooth surface. */
 static bool choose(const struct pair *pair, int cell, uint32_t *state, double ret_point[2], double *ret_disparity)
 {
     const struct plx_image *left = &pair->left.level[0];
@@ -100,8 +100,8 @@ static bool slopes_at(const struct pair *pair, const double point[2], double ret
     return true;
 }
 
-/* The right picture around its pixel CENTRE as the left camera would see a surface whose disparity has SLOPE: without the shear
- * between both, which would draw a match along the texture. The centre of RET is at PATCH / 2. False if it leaves the picture.
+/* The right image around its pixel CENTRE as the left camera would see a surface whose disparity has SLOPE: without the shear
+ * between both, which would draw a match along the texture. The centre of RET is at PATCH / 2. False if it leaves the image.
  */
 static bool straighten(const struct plx_image *right, const double centre[2], const double slope[2], uint8_t ret[PATCH][PATCH])
 {
@@ -126,7 +126,7 @@ static bool straighten(const struct plx_image *right, const double centre[2], co
     return true;
 }
 
-/* Follows POINT to the right picture and back. */
+/* Follows POINT to the right image and back. */
 static bool follow(const struct pair *pair, const double point[2], double disparity, struct plx_row_match *ret)
 {
     const struct plx_calibration_info *c = pair->calibration;

@@ -7,7 +7,7 @@
 
 #include "core/geometry/stereo.h"
 
-/* x^2 of the side of the right picture that is farther from its principal point, in focal lengths. */
+/* x^2 of the side of the right image that is farther from its principal point, in focal lengths. */
 static inline double plx_side_square(const struct plx_calibration_info *calibration, double width)
 {
     const double left = calibration->cx_right, right = width - 1 - calibration->cx_right;

@@ -165,7 +165,7 @@ static void add_up(const struct plx_row_drift *drift, enum plx_row_part part, co
 }
 
 /* Standard deviations of the numbers (Huber's sandwich, 1967), and of an error that all matches share, as it looks in each
- * number at the edge of a picture as wide as its focal length. False if the matches do not determine them. */
+ * number at the edge of an image as wide as its focal length. False if the matches do not determine them. */
 static bool find_deviations(const struct plx_row_drift *drift, const struct sums *sums, struct plx_row_numbers *ret)
 {
     static const double edge[NUMBERS] = {1, 0.5, 0.2, 0.4};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Drift of the rows: how a small error of the calibration leaves the rows of a match apart, as four numbers that the newest
- * matches determine. With (x, y) the match in the right picture, from the principal point, in focal lengths f, it lies
+ * matches determine. With (x, y) the match in the right image, from the principal point, in focal lengths f, it lies
  *
  *     f (a (1 + y^2) - b x - c x y + e y)
  *
- * rows lower there than in the left picture: a as if the right camera were pitched up, b rolled clockwise, c yawed, e as if its
- * picture were larger by that share. Distortion that a model leaves looks like c too: rows say nothing about disparities.
+ * rows lower there than in the left image: a as if the right camera were pitched up, b rolled clockwise, c yawed, e as if its
+ * image were larger by that share. Distortion that a model leaves looks like c too: rows say nothing about disparities.
  */
 #ifndef PLX_CORE_DRIFT_ROWS_H
 #define PLX_CORE_DRIFT_ROWS_H
@@ -21,7 +21,7 @@
 #define PLX_ROW_MATCHES 1024 /* the newest ones count */
 
 struct plx_row_match {
-    float x, y; /* in the right picture, focal lengths */
+    float x, y; /* in the right image, focal lengths */
     float rows; /* it lies so much lower there, px */
     bool odd;   /* the half that it belongs to: what one half says is judged on the other */
     float z_m;  /* depth, metres */
@@ -69,7 +69,7 @@ void plx_row_drift_estimate(struct plx_row_drift *drift);
 bool plx_row_drift_fit(const struct plx_row_drift *drift, enum plx_row_part part, struct plx_row_numbers *ret_number,
                        struct plx_row_numbers *ret_deviation);
 
-/* Median of the rows' differences that NUMBER leaves of the matches of PART in the quarter QUARTER of the picture (0 to 3, bit
+/* Median of the rows' differences that NUMBER leaves of the matches of PART in the quarter QUARTER of the image (0 to 3, bit
  * 0 right, bit 1 below the principal point; -1: anywhere), px, and their count; INFINITY if there is none. */
 double plx_row_drift_median(const struct plx_row_drift *drift, enum plx_row_part part, int quarter,
                             const struct plx_row_numbers *number, int *ret_count);

@@ -7,7 +7,7 @@
 #include "core/geometry/matrix3.h"
 
 #define UNKNOWN_RADPS 1.0 /* how fast a robot may turn whose motion is not known */
-#define CORNER_X 0.5      /* a corner of the picture, focal lengths */
+#define CORNER_X 0.5      /* a corner of the image, focal lengths */
 #define CORNER_Y 0.4
 #define NEAR_M 2.0
 
@@ -47,7 +47,7 @@ double plx_skew_rows(const struct plx_skew *skew, const struct plx_row_match *ma
            skew->skew_s;
 }
 
-/* px/s, all parts of it with one sign: an offset that is wrong in parts of the picture is wrong. */
+/* px/s, all parts of it with one sign: an offset that is wrong in parts of the image is wrong. */
 static double column_speed(const double speed[6], double focal_length)
 {
     const double way = (fabs(speed[0]) + CORNER_X * fabs(speed[2])) / NEAR_M;

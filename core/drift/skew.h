@@ -23,7 +23,7 @@ void plx_skew_update(struct plx_skew *skew, const struct plx_motion_info *motion
  * vertical. The motion is known as a mean up to the left capture, so what it changed since the interval before is added. */
 double plx_skew_rows(const struct plx_skew *skew, const struct plx_row_match *match, double focal_length);
 
-/* The same for the columns of a point 2 m away near a corner of the picture; FOCAL_LENGTH: horizontal. 0 without a motion,
+/* The same for the columns of a point 2 m away near a corner of the image; FOCAL_LENGTH: horizontal. 0 without a motion,
  * which shows no offset of disparities either. */
 double plx_skew_columns(const struct plx_skew *skew, double focal_length);
 

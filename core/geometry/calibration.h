@@ -93,7 +93,7 @@ void plx_calibration_info(const struct plx_stereo_calibration *calibration, stru
 /* True if rectifying EYE changes nothing: no distortion, identity rotation, same matrix. */
 bool plx_calibration_is_identity(const struct plx_stereo_calibration *calibration, enum plx_eye eye);
 
-/* By how many px a match at (X, Y) of the right picture, in focal lengths FY, lies too low by the numbers of CORRECTION. */
+/* By how many px a match at (X, Y) of the right image, in focal lengths FY, lies too low by the numbers of CORRECTION. */
 double plx_correction_rows(const struct plx_correction *correction, double fy, double x, double y);
 
 /* True if A and B correct rows alike. */
@@ -114,7 +114,7 @@ void plx_corrected_text(const struct plx_correction_info *corrections, char ret[
 struct plx_correction plx_correction_add(const struct plx_correction *a, const struct plx_correction *b, float factor);
 
 /* Fills MAP (its entries owned by the caller, rectified_width x rectified_height) for EYE; the numbers of OpenCV's
- * initUndistortRectifyMap (CV_32FC1) after convertMaps. CORRECTION moves the right picture; NULL, or all zeros: none. Nowhere
+ * initUndistortRectifyMap (CV_32FC1) after convertMaps. CORRECTION moves the right image; NULL, or all zeros: none. Nowhere
  * (behind the camera, beyond 16 bits) is x = y = INT16_MIN. ARG where sizes differ or there is no rectification. */
 int plx_remap_fill(const struct plx_stereo_calibration *calibration, enum plx_eye eye, const struct plx_correction *correction,
                    struct plx_remap *map);

@@ -16,7 +16,7 @@
 #include "core/geometry/matrix3.h"
 #include "core/geometry/row_numbers.h"
 
-#define GRID 9 /* points per side that sample the picture's outline */
+#define GRID 9 /* points per side that sample the image's outline */
 
 /* Pinhole of the new pictures: one focal length and one principal point for both. */
 struct pinhole {
@@ -45,7 +45,7 @@ static void align_rows(struct plx_stereo_calibration *calibration, double *ret_s
     *ret_shift = t[0];
 }
 
-/* Where the raw pixel (u, v) lies in a rectified picture of focal length 1 and principal point 0. */
+/* Where the raw pixel (u, v) lies in a rectified image of focal length 1 and principal point 0. */
 static void rectify_point(const struct plx_stereo_calibration *calibration, int eye, double u, double v, double *ret_x,
                           double *ret_y)
 {
@@ -56,7 +56,7 @@ static void rectify_point(const struct plx_stereo_calibration *calibration, int 
     *ret_y = turned[1] / turned[2];
 }
 
-/* Mean of the four corners of the picture of EYE at focal length F. */
+/* Mean of the four corners of the image of EYE at focal length F. */
 static void corner_mean(const struct plx_stereo_calibration *calibration, int eye, double f, double *ret_x, double *ret_y)
 {
     const struct plx_camera *camera = &calibration->camera[eye];
@@ -79,7 +79,7 @@ struct rectangle {
     double left, right, top, bottom;
 };
 
-/* Largest upright rectangle inside the rectified outline of EYE's picture, and the smallest around it. */
+/* Largest upright rectangle inside the rectified outline of EYE's image, and the smallest around it. */
 static void outline(const struct plx_stereo_calibration *calibration, int eye, const struct pinhole *pinhole,
                     struct rectangle *ret_inner, struct rectangle *ret_outer)
 {
@@ -109,7 +109,7 @@ static void outline(const struct plx_stereo_calibration *calibration, int eye, c
     *ret_outer = outer;
 }
 
-/* The four enlargements about the principal point at which a side of R meets the side of the picture. */
+/* The four enlargements about the principal point at which a side of R meets the side of the image. */
 static void side_scales(const struct pinhole *pinhole, int width, int height, const struct rectangle *r, double ret[4])
 {
     ret[0] = pinhole->cx / (pinhole->cx - r->left);
@@ -251,7 +251,7 @@ static bool is_none(const struct plx_correction *c)
            c->curve_px == 0;
 }
 
-/* Where the corrected picture's pixel (u, v) lies in the rectified picture of projection P. */
+/* Where the corrected image's pixel (u, v) lies in the rectified image of projection P. */
 static void uncorrect(const double p[12], const struct plx_correction *correction, double pixel[2])
 {
     const double x = (pixel[0] - p[2]) / p[0], y = (pixel[1] - p[6]) / p[5];

@@ -43,7 +43,7 @@ static inline void plx_row_numbers_to_drift(const struct plx_row_numbers *number
     drift->scale = (float)numbers->at[PLX_ROW_SCALE];
 }
 
-/* By how many px a match at (X, Y) of the right picture, in focal lengths FY, lies too low by NUMBERS. */
+/* By how many px a match at (X, Y) of the right image, in focal lengths FY, lies too low by NUMBERS. */
 static inline double plx_row_numbers_at(const struct plx_row_numbers *numbers, double fy, double x, double y)
 {
     const double *at = numbers->at;

@@ -82,7 +82,7 @@ static inline double plx_pixel_width(const struct plx_calibration_info *calibrat
     return depth_m / calibration->fx;
 }
 
-/* The point, m, of pixel (U, V) of the left picture at DEPTH_M, in axes of the left camera. */
+/* The point, m, of pixel (U, V) of the left image at DEPTH_M, in axes of the left camera. */
 static inline void plx_point_of_pixel(const struct plx_calibration_info *calibration, double u, double v, double depth_m,
                                       double ret_point[3])
 {

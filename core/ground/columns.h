@@ -44,7 +44,7 @@
 #define PLX_PATH_IMPOSSIBLE 48 /* C of ground where there can be none */
 #define PLX_THING_TOLERANCE 4  /* 1/16 px */
 #define PLX_THING_UNKNOWN 1    /* C(s) of a cell without a value */
-#define PLX_PARTNER_MARGIN 64  /* 1/16 px: so far outside the right picture a partner may lie */
+#define PLX_PARTNER_MARGIN 64  /* 1/16 px: so far outside the right image a partner may lie */
 #define PLX_COLUMNS_MAX_FOCAL 32767
 #define PLX_COLUMNS_MAX_LIFT 12288
 #define PLX_COLUMNS_MAX_DROP_MM 10000

@@ -82,7 +82,7 @@ struct plx_ground_point {
     int way_mm;    /* along the ground */
 };
 
-/* The column of pixels that is looked at in column X of a picture WIDTH wide. */
+/* The column of pixels that is looked at in column X of an image WIDTH wide. */
 PLX_BOTH int plx_ground_point_x(int width, int x)
 {
     const int left = PLX_CELL_WIDTH * x, middle = left + PLX_CELL_WIDTH / 2;

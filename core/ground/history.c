@@ -49,7 +49,7 @@ static int32_t slope_at(const struct plx_ground_history *history, const struct p
     return (int32_t)lround(fmin(slope * history->last.camera_height_um / height_um, INT32_MAX));
 }
 
-/* The ground is what the robot stands on, however much more a picture shows of what lies above or below; where it shows too
+/* The ground is what the robot stands on, however much more an image shows of what lies above or below; where it shows too
  * little of that, the mount says where it is. */
 static void follow_mount(const struct plx_ground_params *params, struct plx_ground_prior *prior)
 {

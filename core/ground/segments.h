@@ -49,7 +49,7 @@ static inline int plx_stixels_of(int width)
     return plx_columns_of(width) * PLX_COLUMN_STIXELS;
 }
 
-/* True if the images are sound, of their types, and of one picture's size. */
+/* True if the images are sound, of their types, and of one image's size. */
 static inline bool plx_segments_ok(const struct plx_image *disparity, const struct plx_segments_params *params,
                                    const struct plx_image *stixels, const struct plx_image *labels)
 {

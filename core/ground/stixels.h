@@ -22,7 +22,7 @@
 #define PLX_NEAR_CELLS 24     /* the lowest cells in which disparities reach the ground: */
 #define PLX_NEAR_SEEN 6       /* unless so many show it, something may stand there that is too near to be matched */
 #define PLX_LOW_MM 400        /* a slope that ends below is ground */
-#define PLX_PARTNER_MARGIN 64 /* 1/16 px: so far outside the right picture a partner may lie */
+#define PLX_PARTNER_MARGIN 64 /* 1/16 px: so far outside the right image a partner may lie */
 #define PLX_NEAREST_KEPT 8    /* nearest values, for the third nearest without outliers */
 #define PLX_MAX_HEIGHT_BITS 15
 #define PLX_MAX_HEIGHT_MM ((1 << PLX_MAX_HEIGHT_BITS) - 1)
@@ -268,7 +268,7 @@ PLX_BOTH bool plx_stixel_blocks(const struct plx_stixel *stixel)
     return stixel->foot_mm + PLX_ROUGHNESS_MM <= PLX_BLOCKS_UM / 1000;
 }
 
-/* True if the partner of the stixel's middle lies in the right picture, or hardly outside: else no match confirms it. */
+/* True if the partner of the stixel's middle lies in the right image, or hardly outside: else no match confirms it. */
 PLX_BOTH bool plx_stixel_has_partner(const struct plx_column *column, const struct plx_stixel *stixel)
 {
     const struct plx_mask_params *mask = &column->params->mask;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Corners to track (Shi and Tomasi, Good Features to Track, CVPR 1994), spread over the picture. */
+/* Corners to track (Shi and Tomasi, Good Features to Track, CVPR 1994), spread over the image. */
 #ifndef PLX_CORE_MOTION_CORNERS_H
 #define PLX_CORE_MOTION_CORNERS_H
 
@@ -13,7 +13,7 @@
 #include "core/base/image.h"
 #include "core/motion/flow.h"
 
-/* Corners are found on the picture of half size; pixel x there lies at 2 x + 0.5 of the full picture. */
+/* Corners are found on the image of half size; pixel x there lies at 2 x + 0.5 of the full image. */
 struct plx_corner {
     int x, y;         /* half size, pixels */
     double disparity; /* mean of the four pixels of full size below it, 1/16 px as published */
@@ -33,13 +33,13 @@ struct plx_corner_cell {
     uint32_t zero;
 };
 
-/* Cells side by side of a picture of WIDTH, or one below the other of HEIGHT, full size. */
+/* Cells side by side of an image of WIDTH, or one below the other of HEIGHT, full size. */
 PLX_BOTH int plx_corner_cells(int size)
 {
     return size / 2 / PLX_CORNER_CELL + 1;
 }
 
-/* True if CELLS are those of a picture of WIDTH x HEIGHT. */
+/* True if CELLS are those of an image of WIDTH x HEIGHT. */
 static inline bool plx_corner_cells_ok(int width, int height, const struct plx_image *cells)
 {
     return plx_image_ok(cells, PLX_U128) && cells->width == plx_corner_cells(width) &&
@@ -60,12 +60,12 @@ struct plx_corners {
     struct plx_corner_cell *sorted; /* scratch for as many, owned */
 };
 
-/* For pictures of WIDTH x HEIGHT, full size. NOMEM. */
+/* For images of WIDTH x HEIGHT, full size. NOMEM. */
 int plx_corners_create(int width, int height, struct plx_corners *ret_corners);
 void plx_corners_destroy(struct plx_corners *corners); /* all zeros is fine */
 
 /* Takes corners from CELLS, struct plx_corner_cell as U128 [rows][columns] of the size at creation, in turns from a grid of
- * blocks, the strongest of a block first, so that they spread over the picture. */
+ * blocks, the strongest of a block first, so that they spread over the image. */
 void plx_corners_take(struct plx_corners *corners, const struct plx_image *cells);
 
 /* --- the disparity of corners ------------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ PLX_BOTH double plx_disparity_at(const uint16_t *disparity, size_t pitch, int wi
     return plx_disparity_blend(upper, lower, u - x, v - y);
 }
 
-/* Disparity of the corner at (X, Y) of half size, whose surroundings are in the picture; negative if one around it is invalid
+/* Disparity of the corner at (X, Y) of half size, whose surroundings are in the image; negative if one around it is invalid
  * or differs by more than PLX_CORNER_MAX_STEP: at a depth edge the depth may be that of another surface. A sum of four values /
  * 4: exact. */
 PLX_BOTH float plx_corner_disparity(const uint16_t *disparity, size_t pitch, int width, int height, int x, int y)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The error of disparities that a wrong calibration leaves, as the motion shows it: near and far points agree on one motion
- * only if their disparities are right. With x of a match in the right picture, from its principal point in focal lengths, each
+ * only if their disparities are right. With x of a match in the right image, from its principal point in focal lengths, each
  * disparity is OFFSET + CURVE x^2 px too small: a yaw of the right camera makes both, distortion that a model left the curve.
  *
  * Both numbers come from many steps of the camera together, as one step says too little: Gauss-Newton on them and on the poses
@@ -27,7 +27,7 @@ struct plx_disparity_error {
     double offset, curve; /* px */
 };
 
-/* A point that was seen in the frames at both ends of a step: pixels of the left picture; disparities above that of infinity,
+/* A point that was seen in the frames at both ends of a step: pixels of the left image; disparities above that of infinity,
  * as the calibration file gives them. */
 struct plx_motion_point {
     float was[3], is[3]; /* u, v, disparity: at the begin; at the end, where disparity 0 means none */

@@ -37,7 +37,7 @@ static bool stands_still(const struct plx_fit_camera *camera, const struct plx_m
     return plx_fit_project(camera, moved, now) && off(now, key) > CLAIMED_PX && off(now, last) > MOVING_PX;
 }
 
-bool plx_picture_contradicts(const struct plx_fit_camera *camera, const struct plx_motion_claim *claim)
+bool plx_corners_contradict(const struct plx_fit_camera *camera, const struct plx_motion_claim *claim)
 {
     int still = 0;
     for (int i = 0; i < claim->count; i++)

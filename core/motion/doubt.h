@@ -8,7 +8,7 @@
 
 #include "core/motion/fit.h"
 
-/* A motion as the picture shows it. */
+/* A motion as the corners of the image show it. */
 struct plx_motion_claim {
     struct plx_pose now_from_key, last_from_key;
     const double *covariance;          /* [36]: that of the motion from the last frame, as in struct plx_motion_info */
@@ -17,9 +17,9 @@ struct plx_motion_claim {
     int count, inliers;
 };
 
-/* Whether the picture contradicts CLAIM: most of its corners do not follow it, or a fifth of them stand still, where they were
- * in the key frame, though it moves them. */
-bool plx_picture_contradicts(const struct plx_fit_camera *camera, const struct plx_motion_claim *claim);
+/* Whether the corners contradict CLAIM: most of them do not follow it, or a fifth of them stand still, where they were in the
+ * key frame, though it moves them. */
+bool plx_corners_contradict(const struct plx_fit_camera *camera, const struct plx_motion_claim *claim);
 
 /* Whether the robot's odometry, NOW_FROM_LAST over the same interval, contradicts CLAIM by more than wheels slip. */
 bool plx_odometry_contradicts(const struct plx_pose *now_from_last, const struct plx_motion_claim *claim);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracks a point from one picture to another: pyramidal Lucas-Kanade, inverse compositional (Baker and Matthews, Lucas-Kanade
+/* Tracks a point from one image to another: pyramidal Lucas-Kanade, inverse compositional (Baker and Matthews, Lucas-Kanade
  * 20 Years On, IJCV 2004), in integers except for the 2 x 2 system. */
 #ifndef PLX_CORE_MOTION_FLOW_H
 #define PLX_CORE_MOTION_FLOW_H
@@ -14,7 +14,7 @@
 
 /* Finds the window around FROM, a pixel of KEY, in NOW. RET_TO: a guess on entry, the pixel found in NOW on return. LEVELS: the
  * pyramid levels to use; the coarsest one bridges about 6 x 2^(LEVELS - 1) px. A constant difference of brightness has no
- * effect. False, with RET_TO unchanged, if the window leaves the picture, has no texture, or looks different in NOW. */
+ * effect. False, with RET_TO unchanged, if the window leaves the image, has no texture, or looks different in NOW. */
 bool plx_flow_track(const struct plx_pyramid *key, const struct plx_pyramid *now, int levels, const double from[2],
                     double ret_to[2]);
 
@@ -23,12 +23,12 @@ bool plx_flow_track(const struct plx_pyramid *key, const struct plx_pyramid *now
 #define PLX_MAX_CORNERS 512
 
 struct plx_flow_point {
-    double from[2], to[2]; /* a pixel of the key picture, and where it is expected in the new one */
+    double from[2], to[2]; /* a pixel of the key image, and where it is expected in the new one */
 };
 
-/* What a backend looks for in a new picture. */
+/* What a backend looks for in a new image. */
 struct plx_flow_job {
-    uint32_t now;    /* which of two pyramids, 0 or 1, is the new picture's; the other one is the key picture's */
+    uint32_t now;    /* which of two pyramids, 0 or 1, is the new image's; the other one is the key image's */
     uint32_t levels; /* as plx_flow_track */
     uint32_t count;
     struct plx_flow_point point[PLX_MAX_CORNERS];

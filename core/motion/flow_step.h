@@ -61,7 +61,7 @@ PLX_BOTH double plx_flow_middle(int corner, int size)
     return (double)corner / PLX_FLOW_ONE + 0.5 * (size - 1);
 }
 
-/* False if the window of SIZE pixels at (X, Y), 1/128 px, leaves a picture. */
+/* False if the window of SIZE pixels at (X, Y), 1/128 px, leaves an image. */
 PLX_BOTH bool plx_flow_inside(int x, int y, int size, int width, int height)
 {
     return x >= 0 && y >= 0 && x / PLX_FLOW_ONE + size < width && y / PLX_FLOW_ONE + size < height;

@@ -19,7 +19,7 @@
 
 _Static_assert(STRIDE + 1 <= PLX_PYRAMID_PADDING, "sample reads whole rows of STRIDE");
 
-/* The window in the key picture at one level. */
+/* The window in the key image at one level. */
 struct window {
     int16_t value[WINDOW * STRIDE], gx[WINDOW * STRIDE], gy[WINDOW * STRIDE]; /* grey levels x 32; gradients per 2 px */
     struct plx_flow_tensor tensor;
@@ -78,7 +78,7 @@ static void fill_tensor(struct window *window)
     window->tensor = plx_flow_tensor_of(xx, xy, yy, x, y);
 }
 
-/* False if the window leaves the picture or has no texture. */
+/* False if the window leaves the image or has no texture. */
 static bool take_window(const struct plx_image *key, const double centre[2], struct window *ret)
 {
     int16_t patch[PATCH * STRIDE];
@@ -132,7 +132,7 @@ static bool looks_alike(const struct window *window, const int16_t *seen)
     return absolute <= PLX_FLOW_PIXELS * (PLX_FLOW_MAX_DIFFERENCE << PLX_FLOW_VALUE_BITS);
 }
 
-/* Moves AT, a pixel of this level, by Gauss-Newton steps. False if the window leaves the picture; at the FINEST level also if
+/* Moves AT, a pixel of this level, by Gauss-Newton steps. False if the window leaves the image; at the FINEST level also if
  * it looks different or the steps do not become small. */
 static bool follow(const struct window *window, const struct plx_image *now, double at[2], bool finest)
 {

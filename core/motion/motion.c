@@ -50,7 +50,7 @@ struct plx_motion {
     struct plx_pose start_from_key, last_from_key; /* last: the last frame whose motion was known */
     struct plx_fit last;                           /* last_from_key; all zeros while it is the key frame */
 
-    /* The error of disparities: what the pictures are corrected by, now and in the key frame, what all of it is taken to be
+    /* The error of disparities: what the images are corrected by, now and in the key frame, what all of it is taken to be
      * here, and the last estimate of it. */
     struct plx_disparity_error in_force, key_in_force, used, estimated;
     struct plx_motion_steps steps;
@@ -364,7 +364,7 @@ static bool contradicts(const struct plx_motion *motion, const struct plx_fit *f
         .inliers = fit->inliers,
     };
     struct plx_pose step;
-    return plx_picture_contradicts(&motion->camera, &claim) ||
+    return plx_corners_contradict(&motion->camera, &claim) ||
            (expect(motion, BY_HINT, interval_ns, &step) && plx_odometry_contradicts(&step, &claim));
 }
 

@@ -34,13 +34,13 @@ static void halve_rows(const struct plx_image *src, const struct plx_image *dst,
     }
 }
 
-void plx_pyramid_build_strip(const struct plx_pyramid *pyramid, const struct plx_image *picture, int y)
+void plx_pyramid_build_strip(const struct plx_pyramid *pyramid, const struct plx_image *image, int y)
 {
     for (int n = 0; n < pyramid->levels; n++) {
         const struct plx_image *level = &pyramid->level[n];
         const int first = y >> n, end = (y + PLX_PYRAMID_STRIP) >> n, last = end < level->height ? end : level->height;
         for (int row = first; n == 0 && row < last; row++)
-            memcpy(plx_row(level, row), plx_row(picture, row), (size_t)level->width);
+            memcpy(plx_row(level, row), plx_row(image, row), (size_t)level->width);
         if (n > 0)
             halve_rows(&pyramid->level[n - 1], level, first, last);
     }

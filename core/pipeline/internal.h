@@ -109,10 +109,10 @@ int plx_step_blindness(const struct plx_step *step, void *context);
 int plx_step_map(const struct plx_step *step, void *context);
 int plx_step_zones(const struct plx_step *step, void *context);
 
-/* Puts MADE in force as the map of the right pictures. The error of the backend. */
+/* Puts MADE in force as the map of the right images. The error of the backend. */
 int plx_pipeline_write_map(struct plx_pipeline *pipeline, const struct plx_remap *made);
 
-/* Both pyramids of the left picture, where stages find them. */
+/* Both pyramids of the left image, where stages find them. */
 void plx_pipeline_pyramids(const struct plx_frame_context *context, struct plx_pyramid ret[2]);
 
 /* One eye's rows of an image that has those of the left one above those of the right one. */

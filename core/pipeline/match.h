@@ -40,7 +40,7 @@ struct plx_match {
     bool lr_round;                             /* d = (value + 8) >> 4 instead of value >> 4 */
     bool invalid_border;                       /* the outermost pixel frame is invalid */
 
-    bool repeats; /* disparities are unknown where the texture of the left picture repeats along the rows */
+    bool repeats; /* disparities are unknown where the texture of the left image repeats along the rows */
 
     bool local_mean;     /* a local mean of what is nearly equal, of the strict and of the dense disparity */
     bool cross_validate; /* the strict disparity loses what differs from the dense one, and gains what they confirm */

@@ -129,9 +129,9 @@ int plx_pipeline_params_check(const struct plx_pipeline_params *params, int widt
 
 /* --- planes --------------------------------------------------------------------------------------------------------------- */
 
-enum shape { PICTURE, HISTOGRAMS, ONE_ROW_OF_COLUMNS, ONE_ROW_A_COLUMN, GRID };
+enum shape { IMAGE, HISTOGRAMS, ONE_ROW_OF_COLUMNS, ONE_ROW_A_COLUMN, GRID };
 
-/* The shape of each plane, PICTURE unless it is named. */
+/* The shape of each plane, IMAGE unless it is named. */
 static const enum shape shape_of[PLX_PLANE_COUNT] = {
     [PLX_PLANE_HISTOGRAM] = HISTOGRAMS,
     [PLX_PLANE_SCAN] = ONE_ROW_OF_COLUMNS,
@@ -149,10 +149,8 @@ static void size_plane(enum shape shape, int width, int height, struct plx_plane
 {
     const uint32_t columns = (uint32_t)plx_columns_of(width);
     const uint32_t size[][2] = {
-        [PICTURE] = {(uint32_t)width, (uint32_t)height},
-        [HISTOGRAMS] = {PLX_HISTOGRAM_BINS, PLX_EYES * PLX_HISTOGRAM_EYE_ROWS},
-        [ONE_ROW_OF_COLUMNS] = {columns, 1},
-        [ONE_ROW_A_COLUMN] = {PLX_COLUMN_STIXELS, columns},
+        [IMAGE] = {(uint32_t)width, (uint32_t)height}, [HISTOGRAMS] = {PLX_HISTOGRAM_BINS, PLX_EYES * PLX_HISTOGRAM_EYE_ROWS},
+        [ONE_ROW_OF_COLUMNS] = {columns, 1},           [ONE_ROW_A_COLUMN] = {PLX_COLUMN_STIXELS, columns},
         [GRID] = {PLX_MAP_CELLS, PLX_MAP_CELLS},
     };
     plane->width = size[shape][0];

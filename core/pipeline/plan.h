@@ -17,7 +17,7 @@ enum plx_image_id {
     PLX_IMAGE_GREY_RIGHT,
     PLX_IMAGE_CHECKSUMS,   /* U64 [2][64], of the captured pictures: a row for each eye */
     PLX_IMAGE_STEPS,       /* U32 [4][plx_sharpness_columns]: two rows for each eye */
-    PLX_IMAGE_PYRAMIDS,    /* memory of two, from frame to frame: of the newest left picture, and of the key picture */
+    PLX_IMAGE_PYRAMIDS,    /* memory of two, from frame to frame: of the newest left image, and of the key image */
     PLX_IMAGE_CORNERS,     /* U128, struct plx_corner_cell */
     PLX_IMAGE_FLOW,        /* struct plx_flow_found [PLX_MAX_CORNERS] as U8 [1][bytes] */
     PLX_IMAGE_SMOOTH_LEFT, /* U8, after the prefilter */
@@ -31,7 +31,7 @@ enum plx_image_id {
     PLX_IMAGE_CANDIDATES_RAW,
     PLX_IMAGE_CANDIDATES_S1,
     PLX_IMAGE_CANDIDATES_S2,
-    PLX_IMAGE_KNOWN,       /* U8, the left picture, 0 where nothing can be known */
+    PLX_IMAGE_KNOWN,       /* U8, the left image, 0 where nothing can be known */
     PLX_IMAGE_MEDIAN_LEFT, /* U16 disparities from here on */
     PLX_IMAGE_MEDIAN_RIGHT,
     PLX_IMAGE_CHECKED,
@@ -88,7 +88,7 @@ extern const int plx_step_rows;
 
 void plx_plan_make(const struct plx_frame_kind *kind, struct plx_plan *ret_plan);
 
-/* Whether frames of KIND have the plane ID: what a step writes, but for the right picture, which is published on demand. */
+/* Whether frames of KIND have the plane ID: what a step writes, but for the right image, which is published on demand. */
 bool plx_plan_has_plane(const struct plx_frame_kind *kind, enum plx_plane_id id);
 
 static inline int plx_plan_steps(const struct plx_plan *plan, enum plx_step_place place)

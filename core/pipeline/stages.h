@@ -188,13 +188,13 @@ struct plx_stages_ops {
      * data, as a prior of the ground */
     int (*pyramid)(struct plx_stages *self, const struct plx_image *left, const struct plx_flow_job *job,
                    const struct plx_pyramid *pyramids);
-    /* left U8 -> the strongest corner of each cell of the picture of half size, struct plx_corner_cell as U128
+    /* left U8 -> the strongest corner of each cell of the image of half size, struct plx_corner_cell as U128
      * [rows][columns] (core/motion/corners.h) */
     int (*corners)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *ret_cells);
     /* where the points of JOB, data too, are in the pyramid that it says: ret_found[job->count] */
     int (*flow)(struct plx_stages *self, const struct plx_pyramid *pyramids, const struct plx_flow_job *job,
                 struct plx_flow_found *ret_found);
-    /* enters the disparities of the corners of CELLS and of the points FOUND of JOB, both of the picture of DISPARITY, the
+    /* enters the disparities of the corners of CELLS and of the points FOUND of JOB, both of the image of DISPARITY, the
      * strict one as published */
     int (*corner_disparities)(struct plx_stages *self, const struct plx_image *disparity, const struct plx_flow_job *job,
                               const struct plx_image *cells, struct plx_flow_found *found);

@@ -199,7 +199,7 @@ int plx_step_alignment(const struct plx_step *step, void *argument)
     return 0;
 }
 
-/* Looks at some places of both rectified pictures, for the drift of their rows. */
+/* Looks at some places of both rectified images, for the drift of their rows. */
 int plx_step_drift(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;

@@ -17,7 +17,7 @@ static int clamp(int value, int most)
     return value < 0 ? 0 : value < most ? value : most;
 }
 
-/* Row Y of the picture of half size, SUMS + 2 pixels from X on. Beyond the border pixels repeat: no corner depends on them. */
+/* Row Y of the image of half size, SUMS + 2 pixels from X on. Beyond the border pixels repeat: no corner depends on them. */
 static void halve_row(const struct plx_image *left, int x, int y, uint8_t ret[SUMS + 2])
 {
     const int row = clamp(y, left->height / 2 - 1), width = left->width / 2;

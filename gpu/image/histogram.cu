@@ -6,7 +6,7 @@
 #define THREADS 512
 #define PER_SM 2 /* blocks that a multiprocessor is meant to hold */
 #define ZONES (PLX_HISTOGRAM_TILES * PLX_HISTOGRAM_TILES)
-#define COPIES 32 /* copies of a block's counters: each lane has its own in its own bank, so no picture is slow */
+#define COPIES 32 /* copies of a block's counters: each lane has its own in its own bank, so no image is slow */
 #define FOURS (LEVELS * COPIES / 4 / THREADS) /* vectors of four counters that a thread clears and adds up */
 #define SHIFT 7                               /* from a level to the byte offset of its counters: log2(4 * COPIES) */
 #define VECTOR 16                             /* bytes that are read at once */

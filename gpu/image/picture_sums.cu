@@ -65,7 +65,7 @@ struct sharpness_args {
     plx_view<uint32_t> ret_steps;
 };
 
-/* Grid: a block a row that is read, of 16 one. Reads a 16th of the picture, steps from L1, and writes 8 bytes a row. */
+/* Grid: a block a row that is read, of 16 one. Reads a 16th of the image, steps from L1, and writes 8 bytes a row. */
 static __global__ void __launch_bounds__(SHARPNESS_THREADS) sharpness_kernel(const __grid_constant__ sharpness_args a)
 {
     const int y = blockIdx.x * PLX_SHARPNESS_ROWS + PLX_SHARPNESS_ROWS / 2;

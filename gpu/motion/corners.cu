@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage corners, the strongest corner of each cell of the picture of half size, and stage corner_disparities. */
+/* Stage corners, the strongest corner of each cell of the image of half size, and stage corner_disparities. */
 #include "gpu/device/launch.cuh"
 
 #include "core/motion/corners.h"

@@ -25,7 +25,7 @@ static struct levels levels_of(const struct plx_pyramid *pyramid)
     return levels;
 }
 
-/* Both pyramids are laid out for pictures of one size. */
+/* Both pyramids are laid out for images of one size. */
 static bool pyramids_ok(const struct plx_pyramid *pyramids)
 {
     return plx_images_ok(PLX_U8, &pyramids[0].level[0], &pyramids[1].level[0]) &&
@@ -148,7 +148,7 @@ static __device__ __forceinline__ int sum_narrow(int value)
     return (int)plx_warp_sum((uint32_t)value);
 }
 
-/* False if the window leaves the picture or has no texture. */
+/* False if the window leaves the image or has no texture. */
 static __device__ bool take_window(const plx_view<uint8_t> &key, const double centre[2], struct window &ret)
 {
     const int x = plx_flow_corner(centre[0], PATCH), y = plx_flow_corner(centre[1], PATCH);
@@ -201,7 +201,7 @@ static __device__ bool looks_alike(const struct window &window, const int seen[R
     return sum_narrow(absolute) <= PLX_FLOW_PIXELS * (PLX_FLOW_MAX_DIFFERENCE << PLX_FLOW_VALUE_BITS);
 }
 
-/* Moves AT, a pixel of this level, by Gauss-Newton steps. False if the window leaves the picture; at the FINEST level also if
+/* Moves AT, a pixel of this level, by Gauss-Newton steps. False if the window leaves the image; at the FINEST level also if
  * it looks different or the steps do not become small. */
 static __device__ bool follow(const struct window &window, const plx_view<uint8_t> &now, double at[2], bool finest)
 {

@@ -203,9 +203,9 @@ static struct plx_image image(struct bench *bench, int width, int height, enum p
     return image;
 }
 
-enum picture { NOISE, RAMP, BLACK };
+enum pattern { NOISE, RAMP, BLACK };
 
-static void paint(struct bench *bench, const struct plx_image *image, enum picture picture)
+static void paint(struct bench *bench, const struct plx_image *image, enum pattern pattern)
 {
     struct plx_image host = test_image_new(image->width, image->height, image->type, 0);
     uint64_t state = test_seed();
@@ -213,8 +213,8 @@ static void paint(struct bench *bench, const struct plx_image *image, enum pictu
     for (int y = 0; y < host.height; y++) {
         uint8_t *row = plx_row(&host, y);
         for (int x = 0; x < host.width * (int)host.type; x++)
-            row[x] = picture == NOISE  ? (uint8_t)random_next(&state)
-                     : picture == RAMP ? (uint8_t)(255 * x / host.width + (int)random_below(&state, 5))
+            row[x] = pattern == NOISE  ? (uint8_t)random_next(&state)
+                     : pattern == RAMP ? (uint8_t)(255 * x / host.width + (int)random_below(&state, 5))
                                        : 0;
     }
     MUST_CUDA(bench, cudaMemcpy2D(image->data, image->pitch, host.data, host.pitch, (size_t)host.width * host.type,

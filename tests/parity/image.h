@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of test_image: its pictures, the image operations, and the arguments that both backends must refuse. */
+/* The parts of test_image: its patterns, the image operations, and the arguments that both backends must refuse. */
 #ifndef PLX_TESTS_PARITY_IMAGE_H
 #define PLX_TESTS_PARITY_IMAGE_H
 
@@ -9,12 +9,12 @@
 #define IMAGE_WIDTH 4100
 #define IMAGE_HEIGHT 1100
 
-enum picture { BLACK, WHITE, NOISE, WAVES, PICTURES };
+enum pattern { BLACK, WHITE, NOISE, WAVES, PATTERNS };
 
-extern uint64_t picture_state; /* state of the random numbers */
+extern uint64_t pattern_state; /* state of the random numbers */
 
-/* A twin that holds PICTURE. Free with twin_free. */
-struct twin picture_new(struct parity *parity, int width, int height, enum plx_type type, enum picture picture);
+/* A twin that holds PATTERN. Free with twin_free. */
+struct twin pattern_new(struct parity *parity, int width, int height, enum plx_type type, enum pattern pattern);
 
 /* Compare the operations of both backends on images of a size; the template search on sizes of its own. */
 void image_operations(struct parity *parity, int width, int height);

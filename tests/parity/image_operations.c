@@ -10,9 +10,9 @@ static void test_pixels(struct parity *parity, int width, int height)
 {
     const struct plx_image_ops *cpu = &parity->cpu->ops->image, *gpu = &parity->gpu->ops->image;
 
-    for (int variant = 0; variant < PICTURES * PICTURES; variant++) {
-        struct twin a = picture_new(parity, width, height, PLX_U8, (enum picture)(variant % PICTURES));
-        struct twin b = picture_new(parity, width, height, PLX_U8, (enum picture)(variant / PICTURES));
+    for (int variant = 0; variant < PATTERNS * PATTERNS; variant++) {
+        struct twin a = pattern_new(parity, width, height, PLX_U8, (enum pattern)(variant % PATTERNS));
+        struct twin b = pattern_new(parity, width, height, PLX_U8, (enum pattern)(variant / PATTERNS));
         struct twin dst = twin_new(parity->gpu, width, height, PLX_U8), sum = twin_new(parity->gpu, 1, 1, PLX_U64);
 
         for (int op = PLX_OP_ABSDIFF; op <= PLX_OP_XOR; op++) {
@@ -43,7 +43,7 @@ static void test_morphology(struct parity *parity, int width, int height)
 
     for (int i = 0; i < PARITY_COUNT(windows) * 4; i++) {
         const int *window = windows[i / 4];
-        struct twin src = picture_new(parity, width, height, PLX_U8, i % 2 ? NOISE : WAVES);
+        struct twin src = pattern_new(parity, width, height, PLX_U8, i % 2 ? NOISE : WAVES);
         struct twin dst = twin_new(parity->gpu, width, height, PLX_U8);
         const enum plx_morphology op = (enum plx_morphology)(i % 4);
         char what[64];
@@ -60,7 +60,7 @@ static void test_morphology(struct parity *parity, int width, int height)
 static void test_affine(struct parity *parity, int width, int height)
 {
     for (int i = 0; i < PARITY_COUNT(affine_matrices); i++) {
-        struct twin src = picture_new(parity, height + 3, width < IMAGE_HEIGHT ? width : IMAGE_HEIGHT, PLX_U8, NOISE);
+        struct twin src = pattern_new(parity, height + 3, width < IMAGE_HEIGHT ? width : IMAGE_HEIGHT, PLX_U8, NOISE);
         struct twin dst = twin_new(parity->gpu, width, height, PLX_U8);
 
         parity_done(parity, parity->cpu->ops->image.affine(parity->cpu, &src.want, affine_matrices[i], &dst.want),
@@ -84,13 +84,13 @@ void image_template(struct parity *parity)
                                    {64, 9, 9, 9},        {513, 7, 8, 5},    {37, 41, 11, 1}, {160, 32, 32, 16},
                                    {260, 260, 256, 256}, {200, 100, 33, 31}};
 
-    for (int i = 0; i < PARITY_COUNT(cases) * PICTURES; i++) {
-        const int *size = cases[i / PICTURES];
-        struct twin image = picture_new(parity, size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
-        struct twin patch = picture_new(parity, size[2], size[3], PLX_U8, NOISE), best = twin_new(parity->gpu, 3, 1, PLX_U32);
+    for (int i = 0; i < PARITY_COUNT(cases) * PATTERNS; i++) {
+        const int *size = cases[i / PATTERNS];
+        struct twin image = pattern_new(parity, size[0], size[1], PLX_U8, (enum pattern)(i % PATTERNS));
+        struct twin patch = pattern_new(parity, size[2], size[3], PLX_U8, NOISE), best = twin_new(parity->gpu, 3, 1, PLX_U32);
         char what[64];
 
-        if (i % PICTURES >= NOISE && size[0] > size[2]) { /* one that is there, darker */
+        if (i % PATTERNS >= NOISE && size[0] > size[2]) { /* one that is there, darker */
             for (int y = 0; y < size[3]; y++)
                 for (int x = 0; x < size[2]; x++)
                     ((uint8_t *)plx_row(&patch.want, y))[x] = ((const uint8_t *)plx_row(&image.want, y))[x + 1] / 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages stixels and free_ground: the cases of unit/test_columns and unit/test_free_ground, tall pictures, and a large
+/* The stages stixels and free_ground: the cases of unit/test_columns and unit/test_free_ground, tall images, and a large
  * noisy street. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The image stages and the image operations, on black, white, noise and, where it matters, smooth pictures. */
+/* The image stages and the image operations, on black, white, noise and, where it matters, smooth images. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "tests/parity/confine.h"
 #include "tests/parity/image.h"
 
-/* Rows of twins are 3 elements longer than the picture: 13, 125, 253 and 509 columns make whole vectors. */
+/* Rows of twins are 3 elements longer than the image: 13, 125, 253 and 509 columns make whole vectors. */
 static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},   {2, 2},   {7, 1},    {1, 7},    {7, 7},    {13, 5},    {31, 33},
                                {33, 31}, {125, 9}, {513, 2}, {2, 513}, {253, 66}, {509, 67}, {513, 33}, {1241, 377}};
 
@@ -48,7 +48,7 @@ static void test_checksum(struct parity *parity, struct plx_raw raw, struct twin
 
 static void test_sharpness(struct parity *parity, int width, int height)
 {
-    struct twin grey = picture_new(parity, width, height, PLX_U8, NOISE);
+    struct twin grey = pattern_new(parity, width, height, PLX_U8, NOISE);
     struct twin steps = twin_new(parity->gpu, plx_sharpness_columns(height), 2, PLX_U32);
     char what[64];
 
@@ -90,7 +90,7 @@ static void test_formats(struct parity *parity, int width, int height)
         if (layout->bayer && (width < 2 || height < 2))
             continue;
         for (int variant = 0; variant < (layout->bayer ? 4 : 1) * (layout->words ? 2 : 1); variant++) {
-            struct twin buffer = picture_new(parity, row + (row + 1) % 2, rows, PLX_U8, NOISE);
+            struct twin buffer = pattern_new(parity, row + (row + 1) % 2, rows, PLX_U8, NOISE);
             const struct plx_raw raw = {.bytes = buffer.want.pitch * (size_t)rows,
                                         .width = width,
                                         .height = height,
@@ -107,12 +107,12 @@ static void test_formats(struct parity *parity, int width, int height)
 static void test_histogram(struct parity *parity, int width, int height)
 {
     for (int bins = 1; bins <= 256; bins *= bins == 4 ? 16 : 2) {
-        for (enum picture picture = BLACK; picture < PICTURES; picture++) {
-            struct twin grey = picture_new(parity, width, height, PLX_U8, picture);
+        for (enum pattern pattern = BLACK; pattern < PATTERNS; pattern++) {
+            struct twin grey = pattern_new(parity, width, height, PLX_U8, pattern);
             struct twin counts = twin_new(parity->gpu, bins, PLX_HISTOGRAM_EYE_ROWS, PLX_U32);
             char what[64];
 
-            snprintf(what, sizeof what, "histogram, %d bins, picture %d, %d x %d", bins, (int)picture, width, height);
+            snprintf(what, sizeof what, "histogram, %d bins, pattern %d, %d x %d", bins, (int)pattern, width, height);
             parity_done(parity, parity->cpu->ops->histogram(parity->cpu, &grey.want, bins, &counts.want),
                         parity->gpu->ops->histogram(parity->gpu, &grey.got, bins, &counts.got), what);
             parity_compare(parity, &counts, what);
@@ -128,15 +128,15 @@ static void fill_map(struct plx_remap_entry *entry, int width, int height, bool 
     for (int i = 0; i < width * height; i++) {
         const int u = 31 * (i % width) + i / width - 40, v = 33 * (i / width) - i % width / 3 + 20;
         entry[i] = (struct plx_remap_entry){(int16_t)(u >> 5), (int16_t)(v >> 5), (uint8_t)(u & 31), (uint8_t)(v & 31)};
-        if (wild && random_below(&picture_state, 3) == 0)
+        if (wild && random_below(&pattern_state, 3) == 0)
             entry[i] =
-                (struct plx_remap_entry){(int16_t)random_next(&picture_state), (int16_t)random_next(&picture_state),
-                                         (uint8_t)random_below(&picture_state, 32), (uint8_t)random_below(&picture_state, 32)};
+                (struct plx_remap_entry){(int16_t)random_next(&pattern_state), (int16_t)random_next(&pattern_state),
+                                         (uint8_t)random_below(&pattern_state, 32), (uint8_t)random_below(&pattern_state, 32)};
         else if (wild)
-            entry[i] = (struct plx_remap_entry){(int16_t)((int)random_below(&picture_state, (uint32_t)width + 4) - 2),
-                                                (int16_t)((int)random_below(&picture_state, (uint32_t)height + 4) - 2),
-                                                (uint8_t)random_below(&picture_state, 32),
-                                                (uint8_t)(random_below(&picture_state, 2) * 31)};
+            entry[i] = (struct plx_remap_entry){(int16_t)((int)random_below(&pattern_state, (uint32_t)width + 4) - 2),
+                                                (int16_t)((int)random_below(&pattern_state, (uint32_t)height + 4) - 2),
+                                                (uint8_t)random_below(&pattern_state, 32),
+                                                (uint8_t)(random_below(&pattern_state, 2) * 31)};
     }
 }
 
@@ -145,7 +145,7 @@ static void test_rectify(struct parity *parity, int width, int height)
     for (int variant = 0; variant < 4; variant++) {
         const enum plx_type type = variant % 2 ? PLX_U16 : PLX_U8;
         const int source_width = variant / 2 ? width : (width + 9) / 2, source_height = height + variant;
-        struct twin src = picture_new(parity, source_width, source_height, type, NOISE);
+        struct twin src = pattern_new(parity, source_width, source_height, type, NOISE);
         struct twin entries = twin_new(parity->gpu, width * height * (int)sizeof(struct plx_remap_entry), 1, PLX_U8);
         struct twin dst = twin_new(parity->gpu, width, height, type), masked = twin_new(parity->gpu, 1, 1, PLX_U32);
         const struct plx_remap cpu = {entries.want.data, width, height}, gpu = {entries.got.data, width, height};
@@ -165,12 +165,12 @@ static void test_rectify(struct parity *parity, int width, int height)
     }
 }
 
-static void compare_filter(struct parity *parity, int width, int height, const struct plx_filter *filter, enum picture picture)
+static void compare_filter(struct parity *parity, int width, int height, const struct plx_filter *filter, enum pattern pattern)
 {
-    struct twin src = picture_new(parity, width, height, PLX_U8, picture), dst = twin_new(parity->gpu, width, height, PLX_U8);
+    struct twin src = pattern_new(parity, width, height, PLX_U8, pattern), dst = twin_new(parity->gpu, width, height, PLX_U8);
     char what[64];
 
-    snprintf(what, sizeof what, "filter %d x %d, picture %d", filter->size_x, filter->size_y, (int)picture);
+    snprintf(what, sizeof what, "filter %d x %d, pattern %d", filter->size_x, filter->size_y, (int)pattern);
     parity_done(parity, parity->cpu->ops->filter(parity->cpu, &src.want, filter, &dst.want),
                 parity->gpu->ops->filter(parity->gpu, &src.got, filter, &dst.got), what);
     parity_compare(parity, &dst, what);
@@ -182,14 +182,14 @@ static void compare_filter(struct parity *parity, int width, int height, const s
 static void random_weights(int size, uint32_t *ret_weight)
 {
     uint32_t left = 65536;
-    const bool one = random_below(&picture_state, 4) == 0;
+    const bool one = random_below(&pattern_state, 4) == 0;
 
     memset(ret_weight, 0, 31 * sizeof *ret_weight);
     for (int i = 0; i < size && !one; i++) {
-        ret_weight[i] = random_below(&picture_state, left / 2 + 1);
+        ret_weight[i] = random_below(&pattern_state, left / 2 + 1);
         left -= ret_weight[i];
     }
-    ret_weight[random_below(&picture_state, (uint32_t)size)] += left;
+    ret_weight[random_below(&pattern_state, (uint32_t)size)] += left;
 }
 
 static void test_filter(struct parity *parity, int width, int height)
@@ -198,9 +198,9 @@ static void test_filter(struct parity *parity, int width, int height)
 
     for (int size = 1; size <= 31; size += 2) {
         plx_filter_make(size % 4 == 1, size, 32 - size, &filter);
-        compare_filter(parity, width, height, &filter, (enum picture)(size / 2 % PICTURES));
+        compare_filter(parity, width, height, &filter, (enum pattern)(size / 2 % PATTERNS));
         filter.size_x = size;
-        filter.size_y = 1 + 2 * (int)random_below(&picture_state, 16);
+        filter.size_y = 1 + 2 * (int)random_below(&pattern_state, 16);
         random_weights(filter.size_x, filter.weight_x);
         random_weights(filter.size_y, filter.weight_y);
         compare_filter(parity, width, height, &filter, size % 4 == 1 ? NOISE : WHITE);
@@ -216,17 +216,17 @@ static void test_temporal(struct parity *parity, int width, int height)
     static const struct plx_temporal cases[] = {{0, 64}, {16, 1}, {16, 256}, {2000, 77}, {65535, 128}};
 
     for (int i = 0; i < PARITY_COUNT(cases); i++) {
-        struct twin src = picture_new(parity, width, height, PLX_U16, NOISE),
+        struct twin src = pattern_new(parity, width, height, PLX_U16, NOISE),
                     dst = twin_new(parity->gpu, width, height, PLX_U16);
-        struct twin history = picture_new(parity, width, height, PLX_U16, i % 2 ? NOISE : WAVES);
+        struct twin history = pattern_new(parity, width, height, PLX_U16, i % 2 ? NOISE : WAVES);
 
         for (int y = 0; y < height; y++) { /* near the history, far from it, or invalid */
             uint16_t *now = plx_row(&src.want, y), *old = plx_row(&history.want, y);
             for (int x = 0; x < width; x++) {
-                old[x] = random_below(&picture_state, 8) == 0 ? PLX_DISPARITY_INVALID : old[x];
-                now[x] = random_below(&picture_state, 3) == 0   ? now[x]
-                         : random_below(&picture_state, 8) == 0 ? PLX_DISPARITY_INVALID
-                                                                : (uint16_t)(old[x] + random_below(&picture_state, 40));
+                old[x] = random_below(&pattern_state, 8) == 0 ? PLX_DISPARITY_INVALID : old[x];
+                now[x] = random_below(&pattern_state, 3) == 0   ? now[x]
+                         : random_below(&pattern_state, 8) == 0 ? PLX_DISPARITY_INVALID
+                                                                : (uint16_t)(old[x] + random_below(&pattern_state, 40));
             }
         }
         twin_share(&src);
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
     struct parity parity;
 
     parity_open(&limits, &parity);
-    picture_state = test_seed();
+    pattern_state = test_seed();
     for (int i = 0; i < PARITY_COUNT(sizes) && i < count; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
         test_formats(&parity, width, height);

@@ -8,7 +8,7 @@
 #include <parallax/frame.h>
 
 #include "core/motion/corners.h"
-#include "tests/motion_pictures.h"
+#include "tests/motion_patterns.h"
 #include "tests/parity/parity.h"
 
 static const int sizes[][2] = {{1, 1},   {2, 7},   {7, 2},    {21, 22},  {22, 40},   {33, 31},   {65, 64},
@@ -18,14 +18,14 @@ static uint64_t state;
 
 static void test_corners(struct parity *parity, int width, int height)
 {
-    for (int kind = 0; kind < MOTION_PICTURES; kind++) {
+    for (int kind = 0; kind < MOTION_PATTERNS; kind++) {
         struct twin left = twin_new(parity->gpu, width, height, PLX_U8);
         struct twin cells = twin_new(parity->gpu, plx_corner_cells(width), plx_corner_cells(height), PLX_U128);
         char what[64];
 
-        motion_picture_draw(&left.want, (enum motion_picture)kind, 0, 0, &state);
+        motion_pattern_draw(&left.want, (enum motion_pattern)kind, 0, 0, &state);
         twin_share(&left);
-        snprintf(what, sizeof what, "corners of picture %d", kind);
+        snprintf(what, sizeof what, "corners of image %d", kind);
         parity_done(parity, parity->cpu->ops->corners(parity->cpu, &left.want, &cells.want),
                     parity->gpu->ops->corners(parity->gpu, &left.got, &cells.got), what);
         parity_compare(parity, &cells, what);
@@ -60,7 +60,7 @@ static void test_disparities(struct parity *parity, int width, int height)
     struct plx_flow_job *job = jobs.want.data;
     struct plx_flow_found *point = found.want.data;
 
-    motion_picture_draw(&left.want, MOTION_TEXTURE, 0, 0, &state);
+    motion_pattern_draw(&left.want, MOTION_TEXTURE, 0, 0, &state);
     fill_disparity(&disparity);
     memset(job, 0, sizeof *job);
     job->count = random_below(&state, PLX_MAX_CORNERS + 1);
@@ -83,7 +83,7 @@ static void test_disparities(struct parity *parity, int width, int height)
     twin_free(parity->gpu, &found);
 }
 
-/* Points all over the picture and beyond, expected near or far from where they are. */
+/* Points all over the image and beyond, expected near or far from where they are. */
 static void draw_job(struct plx_flow_job *job, int width, int height)
 {
     job->levels = 1 + random_below(&state, PLX_PYRAMID_LEVELS);
@@ -104,7 +104,7 @@ static void lay_out(const struct twin memory[2], int side, int width, int height
         plx_pyramid_lay_out(side == 0 ? memory[i].want.data : memory[i].got.data, width, height, &ret[i]);
 }
 
-static void test_flow(struct parity *parity, int width, int height, enum motion_picture kind, uint32_t now)
+static void test_flow(struct parity *parity, int width, int height, enum motion_pattern kind, uint32_t now)
 {
     struct twin memory[2] = {new_bytes(parity, plx_pyramid_bytes(width, height)),
                              new_bytes(parity, plx_pyramid_bytes(width, height))};
@@ -116,11 +116,11 @@ static void test_flow(struct parity *parity, int width, int height, enum motion_
 
     lay_out(memory, 0, width, height, cpu);
     lay_out(memory, 1, width, height, gpu);
-    snprintf(what, sizeof what, "flow in picture %d, pyramid %u", (int)kind, now);
+    snprintf(what, sizeof what, "flow in image %d, pyramid %u", (int)kind, now);
     memset(job, 0, sizeof *job);
-    for (int i = 1; i >= 0; i--) { /* the key picture's, then the new one's */
+    for (int i = 1; i >= 0; i--) { /* the key image's, then the new one's */
         struct twin left = twin_new(parity->gpu, width, height, PLX_U8);
-        motion_picture_draw(&left.want, kind, 2.3 * i, -1.4 * i, &state);
+        motion_pattern_draw(&left.want, kind, 2.3 * i, -1.4 * i, &state);
         twin_share(&left);
         job->now = i == 1 ? 1 - now : now;
         twin_share(&jobs);
@@ -150,8 +150,8 @@ int main(void)
     for (int i = 0; i < PARITY_COUNT(sizes); i++) {
         test_corners(&parity, sizes[i][0], sizes[i][1]);
         test_disparities(&parity, sizes[i][0], sizes[i][1]);
-        for (int kind = 0; kind < MOTION_PICTURES; kind++)
-            test_flow(&parity, sizes[i][0], sizes[i][1], (enum motion_picture)kind, (uint32_t)(kind % 2));
+        for (int kind = 0; kind < MOTION_PATTERNS; kind++)
+            test_flow(&parity, sizes[i][0], sizes[i][1], (enum motion_pattern)kind, (uint32_t)(kind % 2));
     }
     return parity_close(&parity);
 }

@@ -85,7 +85,7 @@ static void paint(enum pattern pattern, struct twin *mask, struct twin *disparit
     twin_share(disparity);
 }
 
-/* Pictures that differ by less than the refinement takes for outliers, mostly. */
+/* Images that differ by less than the refinement takes for outliers, mostly. */
 static void paint_alike(struct twin *left, struct twin *right)
 {
     for (int y = 0; y < left->want.height; y++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The segments stage: the cases of unit/test_segments, and large pictures with many segments. */
+/* The segments stage: the cases of unit/test_segments, and large images with many segments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture of the image stages' tests: a CPU backend, awkward sizes, and pictures that are black, white and noise. */
+/* Fixture of the image stages' tests: a CPU backend, awkward sizes, and images that are black, white and noise. */
 #ifndef PLX_TESTS_UNIT_IMAGE_CASES_H
 #define PLX_TESTS_UNIT_IMAGE_CASES_H
 
@@ -21,8 +21,8 @@
 
 static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {7, 1}, {1, 7}, {7, 7}, {513, 2}, {2, 513}, {513, 7}, {260, 67}};
 
-enum picture { BLACK, WHITE, NOISE, PICTURES };
-static const char *const picture_name[PICTURES] = {"black", "white", "noise"};
+enum pattern { BLACK, WHITE, NOISE, PATTERNS };
+static const char *const pattern_name[PATTERNS] = {"black", "white", "noise"};
 
 static struct plx_stages *stages;
 static uint64_t random_state;
@@ -42,14 +42,14 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-/* A new picture with padded rows; free it with test_image_free. */
-static inline struct plx_image picture_new(int width, int height, enum plx_type type, enum picture picture)
+/* A new image with padded rows; free it with test_image_free. */
+static inline struct plx_image pattern_new(int width, int height, enum plx_type type, enum pattern pattern)
 {
     struct plx_image image = test_image_new(width, height, type, PADDING);
     for (int y = 0; y < height; y++)
         for (size_t i = 0; i < (size_t)width * type; i++)
-            ((uint8_t *)plx_row(&image, y))[i] = (uint8_t)(picture == BLACK   ? 0
-                                                           : picture == WHITE ? 0xFF
+            ((uint8_t *)plx_row(&image, y))[i] = (uint8_t)(pattern == BLACK   ? 0
+                                                           : pattern == WHITE ? 0xFF
                                                                               : random_next(&random_state));
     return image;
 }

@@ -5,7 +5,7 @@
 #include "tests/unit/image_cases.h"
 
 /* A raw buffer of exactly the bytes that it needs, with padded rows; free *ret_data. */
-static struct plx_raw raw_new(enum plx_format format, int width, int height, enum picture picture, uint8_t **ret_data)
+static struct plx_raw raw_new(enum plx_format format, int width, int height, enum pattern pattern, uint8_t **ret_data)
 {
     const struct plx_format_layout *layout = plx_format_layout(format);
     size_t row = plx_raw_row_bytes(format, width);
@@ -15,18 +15,18 @@ static struct plx_raw raw_new(enum plx_format format, int width, int height, enu
     uint8_t *data = malloc(raw.bytes);
     assert_non_null(data);
     for (size_t i = 0; i < raw.bytes; i++)
-        data[i] = (uint8_t)(picture == BLACK ? 0 : picture == WHITE ? 0xFF : random_next(&random_state));
+        data[i] = (uint8_t)(pattern == BLACK ? 0 : pattern == WHITE ? 0xFF : random_next(&random_state));
     raw.data = *ret_data = data;
     return raw;
 }
 
-static void compare(const struct plx_raw *raw, enum picture picture)
+static void compare(const struct plx_raw *raw, enum pattern pattern)
 {
     for (int type = PLX_U8; type <= PLX_U16; type++) {
         struct plx_image got = test_image_new(raw->eye_width, raw->height, (enum plx_type)type, PADDING);
         struct plx_image expected = test_image_new(raw->eye_width, raw->height, (enum plx_type)type, 0);
         char what[128];
-        snprintf(what, sizeof what, "%s %s, order %d, %s, eye at %d, to U%d", picture_name[picture],
+        snprintf(what, sizeof what, "%s %s, order %d, %s, eye at %d, to U%d", pattern_name[pattern],
                  plx_format_layout(raw->format)->name, (int)raw->bayer, raw->msb_aligned ? "MSB" : "LSB", raw->eye_x, type * 8);
         assert_int_equal(stages->ops->convert(stages, raw, &got), 0);
         oracle_convert(raw, &expected);
@@ -44,8 +44,8 @@ static void compare_checksum(const struct plx_raw *raw)
     expect_equal(&got, &expected, what);
 }
 
-/* Whole picture, left and right half, and an odd window. */
-static void compare_windows(struct plx_raw *raw, enum picture picture)
+/* Whole buffer, left and right half, and an odd window. */
+static void compare_windows(struct plx_raw *raw, enum pattern pattern)
 {
     int least = plx_format_layout(raw->format)->bayer ? 2 : 1, half = raw->width / 2;
     const int window[][2] = {{0, raw->width}, {0, half}, {half, raw->width - half}, {1, raw->width - 2}};
@@ -54,7 +54,7 @@ static void compare_windows(struct plx_raw *raw, enum picture picture)
         raw->eye_width = window[i][1];
         if (raw->eye_width < least)
             continue;
-        compare(raw, picture);
+        compare(raw, pattern);
         compare_checksum(raw);
     }
 }
@@ -64,18 +64,18 @@ static void every_format_equals_the_oracle(void **state)
     (void)state;
     for (int format = 0; format < PLX_FORMAT_COUNT; format++) {
         const struct plx_format_layout *layout = plx_format_layout((enum plx_format)format);
-        for (int variant = 0; variant < COUNT(sizes) * PICTURES; variant++) {
-            const int *size = sizes[variant / PICTURES];
-            enum picture picture = (enum picture)(variant % PICTURES);
+        for (int variant = 0; variant < COUNT(sizes) * PATTERNS; variant++) {
+            const int *size = sizes[variant / PATTERNS];
+            enum pattern pattern = (enum pattern)(variant % PATTERNS);
             if (layout->bayer && (size[0] < 2 || size[1] < 2))
                 continue;
             uint8_t *data;
-            struct plx_raw raw = raw_new((enum plx_format)format, size[0], size[1], picture, &data);
+            struct plx_raw raw = raw_new((enum plx_format)format, size[0], size[1], pattern, &data);
             for (int bayer = 0; bayer <= (layout->bayer ? PLX_BAYER_GBRG : 0); bayer++)
                 for (int msb = 0; msb <= layout->words; msb++) {
                     raw.bayer = (enum plx_bayer)bayer;
                     raw.msb_aligned = msb;
-                    compare_windows(&raw, picture);
+                    compare_windows(&raw, pattern);
                 }
             free(data);
         }
@@ -176,8 +176,8 @@ static void wrong_descriptors_are_refused(void **state)
         {"one byte short", PLX_ERR_FORMAT, {data, 63, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
         {"no chroma plane", PLX_ERR_FORMAT, {data, 64, 8, 8, 8, PLX_FORMAT_NV12, PLX_BAYER_RGGB, false, 0, 8}},
         {"pitch that overflows", PLX_ERR_FORMAT, {data, 64, 8, 8, SIZE_MAX / 4, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
-        {"eye before the picture", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, -1, 4}},
-        {"eye beyond the picture", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 5, 4}},
+        {"eye before the buffer", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, -1, 4}},
+        {"eye beyond the buffer", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 5, 4}},
         {"eye that overflows", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 2147483647, 4}},
         {"no eye", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 0}},
         {"Bayer of one column", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 3, 1}},

@@ -9,14 +9,14 @@ static void equals_the_oracle(void **state)
 {
     (void)state;
     static const int windows[][2] = {{1, 1}, {3, 3}, {5, 1}, {1, 7}, {31, 3}, {9, 31}, {31, 31}};
-    for (int i = 0; i < COUNT(sizes) * PICTURES; i++)
+    for (int i = 0; i < COUNT(sizes) * PATTERNS; i++)
         for (int w = 0; w < 2 * COUNT(windows); w++) {
-            const int *size = sizes[i / PICTURES], *window = windows[w / 2];
+            const int *size = sizes[i / PATTERNS], *window = windows[w / 2];
             struct plx_filter filter;
             char what[64];
-            snprintf(what, sizeof what, "%s, %s %d x %d", picture_name[i % PICTURES], w % 2 ? "Gaussian" : "box", window[0],
+            snprintf(what, sizeof what, "%s, %s %d x %d", pattern_name[i % PATTERNS], w % 2 ? "Gaussian" : "box", window[0],
                      window[1]);
-            struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
+            struct plx_image src = pattern_new(size[0], size[1], PLX_U8, (enum pattern)(i % PATTERNS));
             struct plx_image got = test_image_new(size[0], size[1], PLX_U8, PADDING),
                              expected = test_image_new(size[0], size[1], PLX_U8, 0);
             assert_int_equal(plx_filter_make(w % 2, window[0], window[1], &filter), 0);
@@ -27,7 +27,7 @@ static void equals_the_oracle(void **state)
         }
 }
 
-/* A filter keeps a flat picture, whatever its level, and size 1 keeps any. */
+/* A filter keeps a flat image, whatever its level, and size 1 keeps any. */
 static void keeps_what_is_flat(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(plx_filter_make(false, 0, 3, &filter), PLX_ERR_RANGE);
     assert_int_equal(plx_filter_make(false, 3, 3, &filter), 0);
 
-    struct plx_image src = picture_new(7, 7, PLX_U8, NOISE), dst = test_image_new(7, 7, PLX_U8, 0),
+    struct plx_image src = pattern_new(7, 7, PLX_U8, NOISE), dst = test_image_new(7, 7, PLX_U8, 0),
                      narrow = test_image_new(6, 7, PLX_U8, 0);
     assert_int_equal(stages->ops->filter(stages, &src, &filter, &narrow), PLX_ERR_ARG);
     broken = filter;

@@ -5,14 +5,14 @@
 static void equals_the_oracle(void **state)
 {
     (void)state;
-    for (int i = 0; i < COUNT(sizes) * PICTURES; i++)
+    for (int i = 0; i < COUNT(sizes) * PATTERNS; i++)
         for (int bins = 1; bins <= 256; bins *= 2) {
             struct plx_image grey =
-                picture_new(sizes[i / PICTURES][0], sizes[i / PICTURES][1], PLX_U8, (enum picture)(i % PICTURES));
+                pattern_new(sizes[i / PATTERNS][0], sizes[i / PATTERNS][1], PLX_U8, (enum pattern)(i % PATTERNS));
             struct plx_image got = test_image_new(bins, 65, PLX_U32, PADDING), expected = test_image_new(bins, 65, PLX_U32, 0);
             assert_int_equal(stages->ops->histogram(stages, &grey, bins, &got), 0);
             oracle_histogram(&grey, bins, &expected);
-            expect_equal(&got, &expected, picture_name[i % PICTURES]);
+            expect_equal(&got, &expected, pattern_name[i % PATTERNS]);
             test_image_free(&grey);
         }
 }
@@ -20,7 +20,7 @@ static void equals_the_oracle(void **state)
 static void counts_every_pixel_once(void **state)
 {
     (void)state;
-    struct plx_image grey = picture_new(513, 7, PLX_U8, NOISE), bins = test_image_new(256, 65, PLX_U32, 0);
+    struct plx_image grey = pattern_new(513, 7, PLX_U8, NOISE), bins = test_image_new(256, 65, PLX_U32, 0);
     uint64_t whole = 0, zones = 0;
     assert_int_equal(stages->ops->histogram(stages, &grey, 256, &bins), 0);
     for (int row = 0; row < 65; row++)
@@ -35,7 +35,7 @@ static void counts_every_pixel_once(void **state)
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
-    struct plx_image grey = picture_new(7, 7, PLX_U8, NOISE), deep = picture_new(7, 7, PLX_U16, NOISE);
+    struct plx_image grey = pattern_new(7, 7, PLX_U8, NOISE), deep = pattern_new(7, 7, PLX_U16, NOISE);
     struct plx_image bins = test_image_new(100, 65, PLX_U32, 0), few = test_image_new(256, 64, PLX_U32, 0);
     assert_int_equal(stages->ops->histogram(stages, &grey, 100, &bins), PLX_ERR_ARG);
     assert_int_equal(stages->ops->histogram(stages, &grey, 0, &bins), PLX_ERR_ARG);

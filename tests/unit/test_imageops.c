@@ -6,10 +6,10 @@
 static void binary_operations(void **state)
 {
     (void)state;
-    for (int i = 0; i < COUNT(sizes) * PICTURES * PICTURES; i++) {
-        const int *size = sizes[i / (PICTURES * PICTURES)];
-        struct plx_image a = picture_new(size[0], size[1], PLX_U8, (enum picture)(i / PICTURES % PICTURES));
-        struct plx_image b = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
+    for (int i = 0; i < COUNT(sizes) * PATTERNS * PATTERNS; i++) {
+        const int *size = sizes[i / (PATTERNS * PATTERNS)];
+        struct plx_image a = pattern_new(size[0], size[1], PLX_U8, (enum pattern)(i / PATTERNS % PATTERNS));
+        struct plx_image b = pattern_new(size[0], size[1], PLX_U8, (enum pattern)(i % PATTERNS));
         for (int op = PLX_OP_ABSDIFF; op <= PLX_OP_XOR; op++) {
             struct plx_image got = test_image_new(size[0], size[1], PLX_U8, PADDING),
                              expected = test_image_new(size[0], size[1], PLX_U8, 0);
@@ -28,10 +28,10 @@ static void invert_threshold_and_sum(void **state)
 {
     (void)state;
     static const int thresholds[] = {-1, 0, 1, 127, 254, 255, 256};
-    for (int i = 0; i < COUNT(sizes) * PICTURES; i++) {
-        const int *size = sizes[i / PICTURES];
-        const char *what = picture_name[i % PICTURES];
-        struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
+    for (int i = 0; i < COUNT(sizes) * PATTERNS; i++) {
+        const int *size = sizes[i / PATTERNS];
+        const char *what = pattern_name[i % PATTERNS];
+        struct plx_image src = pattern_new(size[0], size[1], PLX_U8, (enum pattern)(i % PATTERNS));
         struct plx_image got = test_image_new(size[0], size[1], PLX_U8, PADDING),
                          expected = test_image_new(size[0], size[1], PLX_U8, 0);
         uint64_t sum = 77;
@@ -54,14 +54,14 @@ static void morphology(void **state)
 {
     (void)state;
     static const int windows[][2] = {{1, 1}, {3, 3}, {5, 1}, {1, 7}, {31, 3}, {3, 31}};
-    for (int i = 0; i < COUNT(sizes) * PICTURES; i++)
+    for (int i = 0; i < COUNT(sizes) * PATTERNS; i++)
         for (int w = 0; w < COUNT(windows) * 4; w++) {
-            const int *size = sizes[i / PICTURES], *window = windows[w / 4];
-            struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
+            const int *size = sizes[i / PATTERNS], *window = windows[w / 4];
+            struct plx_image src = pattern_new(size[0], size[1], PLX_U8, (enum pattern)(i % PATTERNS));
             struct plx_image got = test_image_new(size[0], size[1], PLX_U8, PADDING),
                              expected = test_image_new(size[0], size[1], PLX_U8, 0);
             char what[64];
-            snprintf(what, sizeof what, "%s, morphology %d, %d x %d", picture_name[i % PICTURES], w % 4, window[0], window[1]);
+            snprintf(what, sizeof what, "%s, morphology %d, %d x %d", pattern_name[i % PATTERNS], w % 4, window[0], window[1]);
             assert_int_equal(
                 stages->ops->image.morphology(stages, (enum plx_morphology)(w % 4), &src, window[0], window[1], &got), 0);
             oracle_morphology((enum plx_morphology)(w % 4), &src, window[0], window[1], &expected);
@@ -73,10 +73,10 @@ static void morphology(void **state)
 static void affine(void **state)
 {
     (void)state;
-    for (int i = 0; i < COUNT(sizes) * PICTURES; i++)
+    for (int i = 0; i < COUNT(sizes) * PATTERNS; i++)
         for (int m = 0; m < COUNT(affine_matrices); m++) {
-            const int *size = sizes[i / PICTURES], *target = sizes[COUNT(sizes) - 1 - i / PICTURES];
-            struct plx_image src = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
+            const int *size = sizes[i / PATTERNS], *target = sizes[COUNT(sizes) - 1 - i / PATTERNS];
+            struct plx_image src = pattern_new(size[0], size[1], PLX_U8, (enum pattern)(i % PATTERNS));
             struct plx_image got = test_image_new(target[0], target[1], PLX_U8, PADDING);
             struct plx_image expected = test_image_new(target[0], target[1], PLX_U8, 0);
             assert_int_equal(stages->ops->image.affine(stages, &src, affine_matrices[m], &got), 0);
@@ -91,27 +91,27 @@ static void template_matching(void **state)
     (void)state;
     static const int cases[][4] = {{1, 1, 1, 1},  {7, 7, 1, 1},   {7, 7, 7, 7},   {7, 7, 3, 2},
                                    {64, 9, 9, 9}, {513, 7, 8, 5}, {37, 41, 11, 1}};
-    for (int i = 0; i < COUNT(cases) * PICTURES; i++) {
-        const int *size = cases[i / PICTURES];
-        struct plx_image image = picture_new(size[0], size[1], PLX_U8, (enum picture)(i % PICTURES));
-        struct plx_image patch = picture_new(size[2], size[3], PLX_U8, NOISE);
+    for (int i = 0; i < COUNT(cases) * PATTERNS; i++) {
+        const int *size = cases[i / PATTERNS];
+        struct plx_image image = pattern_new(size[0], size[1], PLX_U8, (enum pattern)(i % PATTERNS));
+        struct plx_image patch = pattern_new(size[2], size[3], PLX_U8, NOISE);
         struct plx_template_match got, expected;
         assert_int_equal(stages->ops->image.match_template(stages, &image, &patch, &got), 0);
         oracle_match_template(&image, &patch, &expected);
         if (got.x != expected.x || got.y != expected.y || got.score != expected.score)
             fail_msg("%s %d x %d in %d x %d: (%d, %d) %d instead of (%d, %d) %d; PLX_TEST_SEED=%llu",
-                     picture_name[i % PICTURES], size[2], size[3], size[0], size[1], got.x, got.y, got.score, expected.x,
+                     pattern_name[i % PATTERNS], size[2], size[3], size[0], size[1], got.x, got.y, got.score, expected.x,
                      expected.y, expected.score, (unsigned long long)test_seed());
         test_image_free(&image);
         test_image_free(&patch);
     }
 }
 
-/* A patch cut out of the picture is found where it was, also when contrast and brightness changed. */
+/* A patch cut out of the image is found where it was, also when contrast and brightness changed. */
 static void template_is_found(void **state)
 {
     (void)state;
-    struct plx_image image = picture_new(200, 100, PLX_U8, NOISE), patch = test_image_new(16, 12, PLX_U8, 0);
+    struct plx_image image = pattern_new(200, 100, PLX_U8, NOISE), patch = test_image_new(16, 12, PLX_U8, 0);
     struct plx_template_match best;
     for (int y = 0; y < 12; y++)
         for (int x = 0; x < 16; x++)
@@ -128,8 +128,8 @@ static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
     const struct plx_image_ops *ops = &stages->ops->image;
-    struct plx_image a = picture_new(300, 300, PLX_U8, NOISE), b = picture_new(299, 300, PLX_U8, NOISE);
-    struct plx_image deep = picture_new(300, 300, PLX_U16, NOISE), dst = test_image_new(300, 300, PLX_U8, 0);
+    struct plx_image a = pattern_new(300, 300, PLX_U8, NOISE), b = pattern_new(299, 300, PLX_U8, NOISE);
+    struct plx_image deep = pattern_new(300, 300, PLX_U16, NOISE), dst = test_image_new(300, 300, PLX_U8, 0);
     struct plx_template_match best;
     uint64_t sum;
     assert_int_equal(ops->binary(stages, PLX_OP_ADD, &a, &b, &dst), PLX_ERR_ARG);

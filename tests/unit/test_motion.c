@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ego-motion in a rendered street: drift of a camera that drives and turns, rest of one that stands among moving boxes, and the
- * pictures that tell nothing. */
+ * images that tell nothing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int tear_down(void **unused)
     return 0;
 }
 
-/* The picture of a camera at POSE, and what the odometry says of it. */
+/* The image of a camera at POSE, and what the odometry says of it. */
 static void see(const struct plx_pose *pose)
 {
     motion_scene_render(&scene, pose, (double)now_ns / 1e9 - 1000, &state, &left, &disparity);
@@ -157,7 +157,7 @@ static void an_offset_of_all_disparities_is_measured(void **unused)
     assert_true(steps->count == 0 && steps->added == added);
 }
 
-/* Boxes go through a third of the picture; for each second the pose differs from that a second before by at most 2 mm and 0.02
+/* Boxes go through a third of the image; for each second the pose differs from that a second before by at most 2 mm and 0.02
  * degrees. */
 static void camera_that_stands(void **unused)
 {
@@ -278,8 +278,8 @@ static void camera_that_jumps(void **unused)
     assert_true(plx_pose_distance(&info.pose) < 0.01);
 }
 
-/* A smooth random picture of the same bits on every machine. */
-static uint8_t (*smooth_picture(void))[WIDTH + 100]
+/* A smooth random image of the same bits on every machine. */
+static uint8_t (*smooth_image(void))[WIDTH + 100]
 {
     uint8_t(*base)[WIDTH + 100] = malloc((HEIGHT + 100) * sizeof *base);
     uint64_t seed = 5;
@@ -300,7 +300,7 @@ static void same_bits_everywhere(void **unused)
 {
     (void)unused;
     static const double expected[3] = {0x1.3da8f75cd10e1p-3, 0x1.4060afaf56e42p-4, -0x1.a165a7411f712p-3};
-    uint8_t(*base)[WIDTH + 100] = smooth_picture();
+    uint8_t(*base)[WIDTH + 100] = smooth_image();
     uint64_t seed = 7;
     for (int i = 0; i < 12; i++) {
         for (int y = 0; y < HEIGHT; y++)
@@ -317,34 +317,34 @@ static void same_bits_everywhere(void **unused)
         assert_true(info.pose.translation[i] == expected[i]);
 }
 
-/* Any size, though small pictures tell nothing; neither picture is written to. */
+/* Any size, though small images tell nothing; neither image is written to. */
 static void every_size(void **unused)
 {
     (void)unused;
     static const int side[] = {1, 2, 7, 64, 513};
     for (size_t i = 0; i < 25; i++) {
         const int width = side[i % 5], height = side[i / 5];
-        struct plx_image picture = test_image_new(width, height, PLX_U8, 5);
+        struct plx_image image = test_image_new(width, height, PLX_U8, 5);
         struct plx_image depth = test_image_new(width, height, PLX_U16, 1);
         struct plx_pose pose = PLX_POSE_IDENTITY;
         struct motion_camera *other;
         motion_scene_init(&scene, width, height);
         assert_int_equal(motion_camera_create(width, height, &scene.calibration, &other), 0);
         for (int k = 0; k < 3; k++) {
-            motion_scene_render(&scene, &pose, 0, &state, &picture, &depth);
-            assert_int_equal(motion_camera_see(other, &picture, &depth, k, &info), 0);
+            motion_scene_render(&scene, &pose, 0, &state, &image, &depth);
+            assert_int_equal(motion_camera_see(other, &image, &depth, k, &info), 0);
             assert_true(!info.valid || (width > 7 && height > 7));
         }
-        assert_true(test_image_padding_intact(&picture) && test_image_padding_intact(&depth));
+        assert_true(test_image_padding_intact(&image) && test_image_padding_intact(&depth));
         if (width == 513 && height == 513)
             assert_true(info.valid);
         motion_camera_destroy(other);
-        test_image_free(&picture);
+        test_image_free(&image);
         test_image_free(&depth);
     }
 }
 
-static void wrong_pictures(void **unused)
+static void wrong_images(void **unused)
 {
     (void)unused;
     struct plx_image small = left;
@@ -369,7 +369,7 @@ int main(void)
         TEST(camera_that_drives),   TEST(camera_that_turns), TEST(an_offset_of_all_disparities_is_measured),
         TEST(camera_that_stands),   TEST(blank_wall),        TEST(darkness),
         TEST(no_disparity),         TEST(dark_frames),       TEST(camera_that_jumps),
-        TEST(same_bits_everywhere), TEST(every_size),        TEST(wrong_pictures),
+        TEST(same_bits_everywhere), TEST(every_size),        TEST(wrong_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static struct plx_pose turn(double degrees)
 static struct plx_motion_claim claim(const struct plx_pose *last, const struct plx_pose *now, int still)
 {
     for (int i = 0; i < POINTS; i++) {
-        const double at[3] = {-0.9 + 0.2 * (i % 10), -0.7 + 0.15 * (i / 10.0), 2}; /* none at the middle of the picture */
+        const double at[3] = {-0.9 + 0.2 * (i % 10), -0.7 + 0.15 * (i / 10.0), 2}; /* none at the middle of the image */
         double moved[3];
         memcpy(point[i].at, at, sizeof at);
         plx_pose_apply(now, at, moved);
@@ -47,7 +47,7 @@ static struct plx_motion_claim claim(const struct plx_pose *last, const struct p
 static bool is_doubted(struct plx_pose last, struct plx_pose now, int still)
 {
     const struct plx_motion_claim made = claim(&last, &now, still);
-    return plx_picture_contradicts(&camera, &made);
+    return plx_corners_contradict(&camera, &made);
 }
 
 static void corners_that_stand_still_contradict(void **state)
@@ -70,9 +70,9 @@ static void most_corners_must_follow(void **state)
     const struct plx_pose rest = PLX_POSE_IDENTITY, now = way(0, -0.1);
     struct plx_motion_claim made = claim(&rest, &now, 0);
     made.inliers = POINTS / 2 + 1;
-    assert_false(plx_picture_contradicts(&camera, &made));
+    assert_false(plx_corners_contradict(&camera, &made));
     made.inliers = POINTS / 2;
-    assert_true(plx_picture_contradicts(&camera, &made));
+    assert_true(plx_corners_contradict(&camera, &made));
 }
 
 /* Claims NOW against the odometry SAYS, both from the last frame, which was not the key frame. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pyramid against plain loops, how corners are taken, and the tracker on pictures whose shift is known; odd sizes and
+/* The pyramid against plain loops, how corners are taken, and the tracker on images whose shift is known; odd sizes and
  * padded rows. */
 #include <math.h>
 #include <stdlib.h>
@@ -45,10 +45,10 @@ static struct plx_pyramid new_pyramid(int width, int height)
     return pyramid;
 }
 
-static void build(const struct plx_pyramid *pyramid, const struct plx_image *picture)
+static void build(const struct plx_pyramid *pyramid, const struct plx_image *image)
 {
-    for (int y = 0; y < picture->height; y += PLX_PYRAMID_STRIP)
-        plx_pyramid_build_strip(pyramid, picture, y);
+    for (int y = 0; y < image->height; y += PLX_PYRAMID_STRIP)
+        plx_pyramid_build_strip(pyramid, image, y);
 }
 
 static void check_level(const struct plx_image *fine, const struct plx_image *coarse)
@@ -70,17 +70,17 @@ static void pyramid_is_means(void **unused)
     uint64_t state = test_seed();
     for (size_t i = 0; i < SIDES * SIDES; i++) {
         const int width = side[i % SIDES], height = side[i / SIDES];
-        struct plx_image picture = test_image_new(width, height, PLX_U8, 5);
+        struct plx_image image = test_image_new(width, height, PLX_U8, 5);
         struct plx_pyramid pyramid;
-        draw_noise(&picture, &state);
+        draw_noise(&image, &state);
         pyramid = new_pyramid(width, height);
-        build(&pyramid, &picture);
-        assert_true(test_image_equal(&pyramid.level[0], &picture));
+        build(&pyramid, &image);
+        assert_true(test_image_equal(&pyramid.level[0], &image));
         assert_true(pyramid.levels == PLX_PYRAMID_LEVELS || width >> pyramid.levels == 0 || height >> pyramid.levels == 0);
         for (int n = 1; n < pyramid.levels; n++)
             check_level(&pyramid.level[n - 1], &pyramid.level[n]);
         free(pyramid.level[0].data);
-        test_image_free(&picture);
+        test_image_free(&image);
     }
 }
 
@@ -153,19 +153,19 @@ static void disparity_between_pixels(void **unused)
     assert_true(plx_disparity_between(&image, NAN, 0) < 0);
 }
 
-/* Tracks a grid of points from the picture to itself moved by (DX, DY); returns the share that is found, all within 0.1 px. */
+/* Tracks a grid of points from the image to itself moved by (DX, DY); returns the share that is found, all within 0.1 px. */
 static double track_shift(double dx, double dy, double brightness, int levels)
 {
     const int width = 321, height = 243;
-    struct plx_image picture = test_image_new(width, height, PLX_U8, 11);
+    struct plx_image image = test_image_new(width, height, PLX_U8, 11);
     struct plx_pyramid key, now;
     int found = 0, tried = 0;
     key = new_pyramid(width, height);
     now = new_pyramid(width, height);
-    draw(&picture, 0, 0, -brightness / 2); /* half of it each, so that neither picture saturates */
-    build(&key, &picture);
-    draw(&picture, dx, dy, brightness / 2);
-    build(&now, &picture);
+    draw(&image, 0, 0, -brightness / 2); /* half of it each, so that neither image saturates */
+    build(&key, &image);
+    draw(&image, dx, dy, brightness / 2);
+    build(&now, &image);
     for (int row = 0; row < 15; row++)
         for (int column = 0; column < 25; column++) {
             const double x = 60.5 + 8 * column, y = 60.5 + 8 * row, from[2] = {x, y};
@@ -179,7 +179,7 @@ static double track_shift(double dx, double dy, double brightness, int levels)
         }
     free(key.level[0].data);
     free(now.level[0].data);
-    test_image_free(&picture);
+    test_image_free(&image);
     return (double)found / tried;
 }
 
@@ -194,24 +194,24 @@ static void known_shifts(void **unused)
     assert_true(track_shift(0.5, 0.5, 0, 1) == 1);
 }
 
-/* Whether the window at (60.5, 60.5) is found again in the same picture with a stripe of GREY in it. */
+/* Whether the window at (60.5, 60.5) is found again in the same image with a stripe of GREY in it. */
 static bool finds_beside(int first_column, int columns, uint8_t grey)
 {
-    struct plx_image picture = test_image_new(160, 120, PLX_U8, 1);
+    struct plx_image image = test_image_new(160, 120, PLX_U8, 1);
     struct plx_pyramid key, now;
     const double from[2] = {60.5, 60.5};
     double to[2] = {60.5, 60.5};
     key = new_pyramid(160, 120);
     now = new_pyramid(160, 120);
-    draw(&picture, 0, 0, 0);
-    build(&key, &picture);
-    for (int y = 0; y < picture.height; y++)
-        memset((uint8_t *)plx_row(&picture, y) + first_column, grey, (size_t)columns);
-    build(&now, &picture);
+    draw(&image, 0, 0, 0);
+    build(&key, &image);
+    for (int y = 0; y < image.height; y++)
+        memset((uint8_t *)plx_row(&image, y) + first_column, grey, (size_t)columns);
+    build(&now, &image);
     const bool found = plx_flow_track(&key, &now, 1, from, to);
     free(key.level[0].data);
     free(now.level[0].data);
-    test_image_free(&picture);
+    test_image_free(&image);
     return found;
 }
 
@@ -229,16 +229,16 @@ static void what_cannot_be_found(void **unused)
 {
     (void)unused;
     uint64_t state = test_seed();
-    for (size_t i = 0; i < SIDES * SIDES; i++) { /* no picture is too small to ask */
+    for (size_t i = 0; i < SIDES * SIDES; i++) { /* no image is too small to ask */
         const int width = side[i % SIDES], height = side[i / SIDES];
-        struct plx_image picture = test_image_new(width, height, PLX_U8, 1);
+        struct plx_image image = test_image_new(width, height, PLX_U8, 1);
         struct plx_pyramid key, now;
         key = new_pyramid(width, height);
         now = new_pyramid(width, height);
-        draw_noise(&picture, &state);
-        build(&key, &picture);
-        draw_noise(&picture, &state);
-        build(&now, &picture);
+        draw_noise(&image, &state);
+        build(&key, &image);
+        draw_noise(&image, &state);
+        build(&now, &image);
         const double place[][2] = {{0.5 * width, 0.5 * height}, {-5, 3}, {width + 1e6, 0}, {1e300, -1e300}, {NAN, 1}};
         for (size_t k = 0; k < sizeof place / sizeof place[0]; k++) {
             double to[2] = {3, 4};
@@ -250,7 +250,7 @@ static void what_cannot_be_found(void **unused)
         }
         free(key.level[0].data);
         free(now.level[0].data);
-        test_image_free(&picture);
+        test_image_free(&image);
     }
 }
 

@@ -13,7 +13,7 @@
 #include "oracle/motion.h"
 #include "oracle/test_image.h"
 #include "tests/cmocka.h"
-#include "tests/motion_pictures.h"
+#include "tests/motion_patterns.h"
 
 #define POINTS 24
 
@@ -58,11 +58,11 @@ static void corners_are_the_oracles(void **unused)
 {
     (void)unused;
     uint64_t state = test_seed();
-    for (size_t i = 0; i < SIZES * MOTION_PICTURES; i++) {
-        const int width = sizes[i / MOTION_PICTURES][0], height = sizes[i / MOTION_PICTURES][1];
+    for (size_t i = 0; i < SIZES * MOTION_PATTERNS; i++) {
+        const int width = sizes[i / MOTION_PATTERNS][0], height = sizes[i / MOTION_PATTERNS][1];
         const int columns = plx_corner_cells(width), rows = plx_corner_cells(height);
         struct plx_image left = test_image_new(width, height, PLX_U8, 5), want = test_image_new(columns, rows, PLX_U128, 2);
-        motion_picture_draw(&left, (enum motion_picture)(i % MOTION_PICTURES), 0, 0, &state);
+        motion_pattern_draw(&left, (enum motion_pattern)(i % MOTION_PATTERNS), 0, 0, &state);
         oracle_corners(&left, &want);
         expect_corners(stages, &left, &want);
         for (int isa = 0; isa < PLX_ISA_COUNT; isa++)
@@ -96,7 +96,7 @@ static void disparities_are_the_oracles(void **unused)
         struct plx_image want = test_image_new(plx_corner_cells(width), plx_corner_cells(height), PLX_U128, 2),
                          got = test_image_new(plx_corner_cells(width), plx_corner_cells(height), PLX_U128, 2);
         struct plx_flow_found found[POINTS] = {{.is_found = 1}};
-        motion_picture_draw(&left, MOTION_TEXTURE, 0, 0, &state);
+        motion_pattern_draw(&left, MOTION_TEXTURE, 0, 0, &state);
         draw_disparity(&disparity, &state);
         oracle_corners(&left, &want);
         oracle_corners(&left, &got);
@@ -124,16 +124,16 @@ static void disparities_are_the_oracles(void **unused)
     free(job);
 }
 
-/* Compares PYRAMID with the oracle's of PICTURE. */
-static void check_pyramid(const struct plx_pyramid *pyramid, const struct plx_image *picture)
+/* Compares PYRAMID with the oracle's of IMAGE. */
+static void check_pyramid(const struct plx_pyramid *pyramid, const struct plx_image *image)
 {
     for (int n = 0; n < pyramid->levels; n++)
         for (int y = 0; y < pyramid->level[n].height; y++)
             for (int x = 0; x < pyramid->level[n].width; x++)
-                assert_int_equal(((const uint8_t *)plx_row(&pyramid->level[n], y))[x], oracle_pyramid(picture, n, x, y));
+                assert_int_equal(((const uint8_t *)plx_row(&pyramid->level[n], y))[x], oracle_pyramid(image, n, x, y));
 }
 
-/* Points all over the picture and beyond, expected near or far from where they are. */
+/* Points all over the image and beyond, expected near or far from where they are. */
 static void draw_job(struct plx_flow_job *job, int width, int height, uint64_t *state)
 {
     job->levels = 1 + random_below(state, 4); /* the oracle needs long for five */
@@ -149,13 +149,13 @@ static void draw_job(struct plx_flow_job *job, int width, int height, uint64_t *
     job->point[1].from[1] = -1e300;
 }
 
-static void find_by_oracle(const struct plx_image picture[2], const struct plx_flow_job *job,
+static void find_by_oracle(const struct plx_image image[2], const struct plx_flow_job *job,
                            struct plx_flow_found ret_found[POINTS])
 {
     for (int p = 0; p < POINTS; p++) {
         const struct plx_flow_point *point = &job->point[p];
         ret_found[p] = (struct plx_flow_found){.at = {point->to[0], point->to[1]}};
-        ret_found[p].is_found = oracle_flow(&picture[0], &picture[1], (int)job->levels, point->from, ret_found[p].at);
+        ret_found[p].is_found = oracle_flow(&image[0], &image[1], (int)job->levels, point->from, ret_found[p].at);
     }
 }
 
@@ -178,22 +178,22 @@ static void flow_is_the_oracles(void **unused)
     uint64_t state = test_seed();
     int known = 0;
     assert_non_null(job);
-    for (size_t i = 0; i < SIZES * MOTION_PICTURES; i++) {
-        const int width = sizes[i / MOTION_PICTURES][0], height = sizes[i / MOTION_PICTURES][1];
-        struct plx_image picture[2];
+    for (size_t i = 0; i < SIZES * MOTION_PATTERNS; i++) {
+        const int width = sizes[i / MOTION_PATTERNS][0], height = sizes[i / MOTION_PATTERNS][1];
+        struct plx_image image[2];
         struct plx_pyramid pyramids[2];
         for (int k = 0; k < 2; k++)
             plx_pyramid_lay_out(calloc(1, plx_pyramid_bytes(width, height)), width, height, &pyramids[k]);
         for (int k = 0; k < 2; k++) {
-            picture[k] = test_image_new(width, height, PLX_U8, 3);
-            motion_picture_draw(&picture[k], (enum motion_picture)(i % MOTION_PICTURES), 2.3 * k, -1.4 * k, &state);
+            image[k] = test_image_new(width, height, PLX_U8, 3);
+            motion_pattern_draw(&image[k], (enum motion_pattern)(i % MOTION_PATTERNS), 2.3 * k, -1.4 * k, &state);
             job->now = (uint32_t)k;
-            assert_int_equal(stages->ops->pyramid(stages, &picture[k], job, pyramids), 0);
+            assert_int_equal(stages->ops->pyramid(stages, &image[k], job, pyramids), 0);
         }
-        check_pyramid(&pyramids[0], &picture[0]);
-        check_pyramid(&pyramids[1], &picture[1]);
+        check_pyramid(&pyramids[0], &image[0]);
+        check_pyramid(&pyramids[1], &image[1]);
         draw_job(job, width, height, &state);
-        find_by_oracle(picture, job, want);
+        find_by_oracle(image, job, want);
         expect_found(stages, pyramids, job, want);
         for (int isa = 0; isa < PLX_ISA_COUNT; isa++)
             if (all[isa])
@@ -202,7 +202,7 @@ static void flow_is_the_oracles(void **unused)
             known += want[p].is_found != 0;
         for (int k = 0; k < 2; k++) {
             free(pyramids[k].level[0].data);
-            test_image_free(&picture[k]);
+            test_image_free(&image[k]);
         }
     }
     assert_true(known > 20); /* else nothing was compared */

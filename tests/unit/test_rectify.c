@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage rectify against the oracle, on maps that leave the picture on every side. */
+/* Stage rectify against the oracle, on maps that leave the image on every side. */
 #include "tests/unit/image_cases.h"
 
 static struct plx_remap map_new(int width, int height)
@@ -21,10 +21,10 @@ static int16_t random_position(int size)
 static void equals_the_oracle(void **state)
 {
     (void)state;
-    for (int i = 0; i < COUNT(sizes) * PICTURES; i++)
+    for (int i = 0; i < COUNT(sizes) * PATTERNS; i++)
         for (int type = PLX_U8; type <= PLX_U16; type++) {
-            const int *size = sizes[i / PICTURES], *target = sizes[COUNT(sizes) - 1 - i / PICTURES];
-            struct plx_image src = picture_new(size[0], size[1], (enum plx_type)type, (enum picture)(i % PICTURES));
+            const int *size = sizes[i / PATTERNS], *target = sizes[COUNT(sizes) - 1 - i / PATTERNS];
+            struct plx_image src = pattern_new(size[0], size[1], (enum plx_type)type, (enum pattern)(i % PATTERNS));
             struct plx_image got = test_image_new(target[0], target[1], (enum plx_type)type, PADDING);
             struct plx_image expected = test_image_new(target[0], target[1], (enum plx_type)type, 0);
             struct plx_remap map = map_new(target[0], target[1]);
@@ -36,7 +36,7 @@ static void equals_the_oracle(void **state)
             assert_int_equal(stages->ops->rectify(stages, &src, &map, &got, &masked), 0);
             oracle_rectify(&src, &map, &expected, &expected_masked);
             assert_int_equal(masked, expected_masked);
-            expect_equal(&got, &expected, picture_name[i % PICTURES]);
+            expect_equal(&got, &expected, pattern_name[i % PATTERNS]);
             test_image_free(&src);
             free(map.entry);
         }
@@ -45,7 +45,7 @@ static void equals_the_oracle(void **state)
 static void identity_changes_nothing_and_masks_nothing(void **state)
 {
     (void)state;
-    struct plx_image src = picture_new(513, 7, PLX_U16, NOISE), dst = test_image_new(513, 7, PLX_U16, PADDING);
+    struct plx_image src = pattern_new(513, 7, PLX_U16, NOISE), dst = test_image_new(513, 7, PLX_U16, PADDING);
     struct plx_remap map = map_new(513, 7);
     uint32_t masked = 1;
     for (int y = 0; y < 7; y++)
@@ -77,7 +77,7 @@ static void known_pixels(void **state)
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
-    struct plx_image src = picture_new(7, 7, PLX_U8, NOISE), dst = test_image_new(7, 7, PLX_U8, 0),
+    struct plx_image src = pattern_new(7, 7, PLX_U8, NOISE), dst = test_image_new(7, 7, PLX_U8, 0),
                      deep = test_image_new(7, 7, PLX_U16, 0);
     struct plx_remap map = map_new(7, 7), narrow = {map.entry, 6, 7}, empty = {NULL, 7, 7};
     uint32_t masked = 77;

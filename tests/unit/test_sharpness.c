@@ -6,13 +6,13 @@
 static void equals_the_oracle(void **state)
 {
     (void)state;
-    for (int i = 0; i < COUNT(sizes) * PICTURES; i++) {
-        const int width = sizes[i / PICTURES][0], height = sizes[i / PICTURES][1], columns = plx_sharpness_columns(height);
-        struct plx_image grey = picture_new(width, height, PLX_U8, (enum picture)(i % PICTURES));
+    for (int i = 0; i < COUNT(sizes) * PATTERNS; i++) {
+        const int width = sizes[i / PATTERNS][0], height = sizes[i / PATTERNS][1], columns = plx_sharpness_columns(height);
+        struct plx_image grey = pattern_new(width, height, PLX_U8, (enum pattern)(i % PATTERNS));
         struct plx_image got = test_image_new(columns, 2, PLX_U32, PADDING), expected = test_image_new(columns, 2, PLX_U32, 0);
         assert_int_equal(stages->ops->sharpness(stages, &grey, &got), 0);
         oracle_sharpness(&grey, &expected);
-        expect_equal(&got, &expected, picture_name[i % PICTURES]);
+        expect_equal(&got, &expected, pattern_name[i % PATTERNS]);
         test_image_free(&grey);
     }
 }
@@ -20,8 +20,8 @@ static void equals_the_oracle(void **state)
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
-    struct plx_image grey = picture_new(7, 33, PLX_U8, NOISE), deep = picture_new(7, 33, PLX_U16, NOISE);
-    struct plx_image wide = picture_new(SIDE + 1, 33, PLX_U8, NOISE);
+    struct plx_image grey = pattern_new(7, 33, PLX_U8, NOISE), deep = pattern_new(7, 33, PLX_U16, NOISE);
+    struct plx_image wide = pattern_new(SIDE + 1, 33, PLX_U8, NOISE);
     struct plx_image steps = test_image_new(3, 2, PLX_U32, 0), few = test_image_new(2, 2, PLX_U32, 0);
     assert_int_equal(stages->ops->sharpness(stages, &grey, &steps), 0);
     assert_int_equal(stages->ops->sharpness(stages, &deep, &steps), PLX_ERR_ARG);

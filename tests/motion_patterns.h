@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures for the stages of ego-motion. */
-#ifndef PLX_TESTS_MOTION_PICTURES_H
-#define PLX_TESTS_MOTION_PICTURES_H
+/* Images for the stages of ego-motion. */
+#ifndef PLX_TESTS_MOTION_PATTERNS_H
+#define PLX_TESTS_MOTION_PATTERNS_H
 
 #include <math.h>
 
 #include "oracle/test_image.h"
 
-enum motion_picture { MOTION_BLACK, MOTION_WHITE, MOTION_NOISE, MOTION_TEXTURE, MOTION_STEPS, MOTION_PICTURES };
+enum motion_pattern { MOTION_BLACK, MOTION_WHITE, MOTION_NOISE, MOTION_TEXTURE, MOTION_STEPS, MOTION_PATTERNS };
 
 /* Fills the U8 IMAGE; texture and steps moved by (DX, DY). STEPS: squares, whose corners have equal strengths. */
-static inline void motion_picture_draw(const struct plx_image *image, enum motion_picture kind, double dx, double dy,
+static inline void motion_pattern_draw(const struct plx_image *image, enum motion_pattern kind, double dx, double dy,
                                        uint64_t *state)
 {
     for (int y = 0; y < image->height; y++)

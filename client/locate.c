@@ -14,7 +14,7 @@
 #define SIGMA_PX 0.3F         /* standard deviation of a disparity; that of a surface's median has its spread besides */
 
 /* A thing is known if its cluster */
-#define KNOWN_SHARE 0.6F       /* has so much of the weight, */
+#define KNOWN_SHARE 0.5F       /* has so much of the weight, */
 #define KNOWN_PIXEL_SHARE 0.6F /* so many of the pixels, */
 #define KNOWN_SPREAD 0.05F     /* spreads less, in its own disparity, */
 #define KNOWN_FILLED 0.35F     /* and is less of a guess */

@@ -187,6 +187,7 @@ static void take_row(const struct plx_sampler *sampler, const struct plx_box *bo
                      struct plx_samples *s)
 {
     const struct row row = read_row(sampler, box, s->y[line]);
+    const float infinity_px = (float)sampler->infinity_px;
     for (int i = 0; i < s->columns; i++) {
         const int32_t x = s->x[i];
         if (row.mask && row.mask[(int64_t)x - box->x] == 0)
@@ -195,7 +196,7 @@ static void take_row(const struct plx_sampler *sampler, const struct plx_box *bo
         const uint16_t value = plx_fetch16(row.disparity + (uint64_t)x * sizeof value);
         if (value == PLX_DISPARITY_INVALID)
             continue;
-        const float disparity = (float)((double)value / PLX_DISPARITY_ONE - sampler->infinity_px);
+        const float disparity = (float)value / PLX_DISPARITY_ONE - infinity_px;
         const bool is_filled = row.filled && plx_fetch8(row.filled + x) != 0;
         const uint32_t weight = weight_at(&row, x, is_filled) * column[i].weight * row.weight >> CENTRE_WEIGHT_BITS;
         s->valid_weight += weight;

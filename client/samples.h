@@ -7,7 +7,7 @@
 
 #include <parallax/client.h>
 
-#define PLX_SAMPLE_LINES 48 /* most rows, and most columns, of the samples of a box */
+#define PLX_SAMPLE_LINES 40 /* most rows, and most columns, of the samples of a box */
 #define PLX_MAX_SAMPLES (PLX_SAMPLE_LINES * PLX_SAMPLE_LINES)
 
 /* Checked copies of what all boxes of a view share. */

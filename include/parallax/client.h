@@ -207,7 +207,7 @@ struct plx_location {
 };
 
 /* Finds the thing in each of COUNT boxes of VIEW, the nearest one that fills enough of its box: RET_LOCATION[i] is the answer
- * for BOX[i]. Each box costs at most 2304 pixels, evenly spread. Allocates nothing. It counts only when plx_release returns 0.
+ * for BOX[i]. Each box costs at most 1600 pixels, evenly spread. Allocates nothing. It counts only when plx_release returns 0.
  * Errors: ARG (no view; a mask whose pitch is less than the width of its box), and then RET_LOCATION is untouched. */
 int plx_locate(const struct plx_view *view, const struct plx_box *box, uint32_t count, struct plx_location *ret_location);
 

@@ -100,7 +100,8 @@ static void set_base(const struct plx_view *view, struct plx_location *location)
     }
 }
 
-static void set_metres(const struct plx_sampler *sampler, const struct plx_cluster *cluster, struct plx_location *location)
+/* False if the numbers of the calibration make no sense, as in a damaged memory. */
+static bool set_metres(const struct plx_sampler *sampler, const struct plx_cluster *cluster, struct plx_location *location)
 {
     const struct plx_calibration_info *c = &sampler->calibration;
     const double z = c->fx * c->baseline_m / (double)cluster->median;
@@ -114,6 +115,9 @@ static void set_metres(const struct plx_sampler *sampler, const struct plx_clust
     location->position_m[2] = (float)z;
     location->size_m[0] = (float)(side * (double)cluster->deviation_x / c->fx * z);
     location->size_m[1] = (float)(side * (double)cluster->deviation_y / c->fy * z);
+    const float sum =
+        location->sigma_m + location->position_m[0] + location->position_m[1] + location->size_m[0] + location->size_m[1];
+    return location->distance_m > 0 && isfinite(location->distance_m) && isfinite(sum);
 }
 
 /* Why nothing can be known of SAMPLES; KNOWN: there is something to look for. */
@@ -146,14 +150,21 @@ static void locate(const struct plx_sampler *sampler, const struct by_label *by_
         return;
     }
     init_location(location, judge_samples(&samples));
-    if (location->state != PLX_LOCATION_KNOWN || !plx_cluster_find(&samples, &cluster))
+    if (location->state != PLX_LOCATION_KNOWN)
         return;
+    if (!plx_cluster_find(&samples, &cluster)) {
+        location->state = PLX_LOCATION_NO_DISPARITY;
+        return;
+    }
     location->share = cluster.share;
     if (!is_clear(&samples, &cluster)) {
         location->state = PLX_LOCATION_AMBIGUOUS;
         return;
     }
-    set_metres(sampler, &cluster, location);
+    if (!set_metres(sampler, &cluster, location)) {
+        init_location(location, PLX_LOCATION_RAW);
+        return;
+    }
     set_base(sampler->view, location);
     const int obstacle = find_obstacle(sampler, by_label, &samples, &cluster);
     if (obstacle >= 0)

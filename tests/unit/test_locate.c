@@ -307,6 +307,8 @@ static void damaged_memory(void **state)
     assert_int_equal(locate(middle).state, PLX_LOCATION_KNOWN);
     scene.frame.calibration.cx = NAN;
     expect_unknown(middle, PLX_LOCATION_RAW);
+    scene.frame.calibration = (struct plx_calibration_info){200, 200, 160, 120, 160, 1e-60}; /* no distance is so small */
+    expect_unknown(middle, PLX_LOCATION_RAW);
     memset(&scene.frame.calibration, 0, sizeof scene.frame.calibration);
     expect_unknown(middle, PLX_LOCATION_RAW);
 }

@@ -43,7 +43,7 @@ struct plx_option {
     {.name = NAME, .argument = ARGUMENT, .kind = PLX_OPTION_KIND(VARIABLE), .value = &(VARIABLE), .help = __VA_ARGS__}
 /* clang-format on */
 
-#define PLX_MAX_WORDS 2
+#define PLX_MAX_WORDS 64
 
 struct plx_command_line {
     const char *program; /* "parallax run": begins every error */

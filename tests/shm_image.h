@@ -74,6 +74,13 @@ static inline unsigned shm_image_read(const struct plx_view *view)
         if (!plx_point(view, at[i / 5], at[i % 5], point) && (!isfinite(point[0]) || !isfinite(point[1]) || !(point[2] > 0)))
             abort();
     }
+    const struct plx_box box[] = {{.width = INT32_MAX, .height = INT32_MAX}, {.x = 3, .y = 1, .width = 20, .height = 9}};
+    for (size_t i = 0; i < 2; i++) {
+        struct plx_location found;
+        const bool is_known = plx_locate(view, &box[i], 1, &found) == 0 && found.state == PLX_LOCATION_KNOWN;
+        if (is_known && !(found.distance_m > 0))
+            abort();
+    }
     return sum + (plx_age_ns(view->frame) < 0);
 }
 

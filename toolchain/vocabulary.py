@@ -21,6 +21,7 @@ NUMBERS = [
     ("TRACK", "TrackStatus", "What is known of a track in this frame, enum plx_track_status."),
     ("CELL", "CellKind", "What the map knows of a cell, enum plx_cell_kind."),
     ("VERDICT", "VerdictKind", "What a robot may do, enum plx_verdict_kind; GO is the largest."),
+    ("LOCATION", "LocationState", "What Frame.locate says of a box, enum plx_location_state; only KNOWN has a position."),
     ("SIZE", "SizeClass", "Class of an obstacle's measured width and height, not of what it is: enum plx_size_class."),
 ]
 BITS = [

@@ -16,6 +16,7 @@ static const struct command {
     {"status", "shows what the service is doing", plx_command_status},
     {"watch", "shows rate, latency, health and obstacles until Ctrl-C", plx_command_watch},
     {"verdict", "says whether the robot may go: go, slow or stop", plx_command_verdict},
+    {"locate", "says where the thing in a box of the picture is", plx_command_locate},
     {"snapshot", "writes one frame as pictures and point cloud", plx_command_snapshot},
     {"record", "writes stereo pairs into a directory that can be replayed", plx_command_record},
     {"pipe", "writes pictures as Y4M video, for ffmpeg", plx_command_pipe},

@@ -12,7 +12,7 @@ from setuptools.command.build_ext import build_ext
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLIENT = ROOT / "client"
 SOURCES = [*sorted(CLIENT.glob("*.c")), ROOT / "core/base/error.c", ROOT / "core/base/words.c"]  # as client/CMakeLists.txt has them
-COMPILE = ["-std=gnu11", "-O2", "-fPIC", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong",
+COMPILE = ["-std=gnu11", "-O2", "-fPIC", "-D_GNU_SOURCE", "-fno-math-errno", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong",
            f"-I{ROOT}", f"-I{ROOT / 'include'}"]
 LINK = ["-shared", f"-Wl,--version-script={CLIENT / 'parallax.map'}", "-Wl,--no-undefined", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack"]
 

@@ -41,6 +41,8 @@ WORDS(plx_cell_word, uint32_t, PLX_CELL_TABLE, WORD_OF, UNKNOWN)
 WORDS(plx_verdict_word, uint32_t, PLX_VERDICT_TABLE, WORD_OF, UNKNOWN)
 WORDS(plx_reason_name, int, PLX_REASON_TABLE, WORD_OF, UNKNOWN)
 WORDS(plx_reason_words, int, PLX_REASON_TABLE, WORDS_OF, "unknown reason")
+WORDS(plx_location_word, uint32_t, PLX_LOCATION_TABLE, WORD_OF, UNKNOWN)
+WORDS(plx_location_words, uint32_t, PLX_LOCATION_TABLE, WORDS_OF, "unknown state")
 WORDS(plx_blind_name, int, PLX_BLIND_TABLE, WORD_OF, UNKNOWN)
 WORDS(plx_blind_words, int, PLX_BLIND_TABLE, WORDS_OF, "unknown reason")
 

@@ -20,12 +20,13 @@ const char *plx_clock_word(uint32_t clock);   /* "monotonic" */
 const char *plx_memory_word(uint32_t memory); /* "userptr", "dmabuf", "mmap"; "none" without a camera */
 
 /* Longer forms, as parts of a sentence. */
-const char *plx_memory_words(uint32_t memory); /* "one copy (MMAP)" */
-const char *plx_health_words(int bit);         /* "left camera lost" */
-const char *plx_health_advice(int bit);        /* what to do: a sentence or two */
-const char *plx_blind_words(int bit);          /* "no ground was found" */
-const char *plx_reason_words(int bit);         /* "something stands in a zone" */
-const char *plx_source_note(uint32_t source);  /* "simulated pictures", "recorded pictures"; "" for pictures of a camera */
+const char *plx_memory_words(uint32_t memory);  /* "one copy (MMAP)" */
+const char *plx_health_words(int bit);          /* "left camera lost" */
+const char *plx_health_advice(int bit);         /* what to do: a sentence or two */
+const char *plx_blind_words(int bit);           /* "no ground was found" */
+const char *plx_reason_words(int bit);          /* "something stands in a zone" */
+const char *plx_location_words(uint32_t state); /* "only ground is seen in the box" */
+const char *plx_source_note(uint32_t source);   /* "simulated pictures", "recorded pictures"; "" for pictures of a camera */
 
 /* All flags of HEALTH in words, separated by ", "; "no faults" for 0. Cut to fit SIZE. */
 void plx_health_sentence(uint32_t health, char *ret_text, size_t size);

@@ -185,6 +185,32 @@ int plx_depth(const struct plx_view *view, float *ret_metres, size_t pitch);
 /* Likewise X, Y and Z into RET_XYZ, float [height][width][3]. Equal to plx_point but for rounding, 1e-6 of Z. */
 int plx_points(const struct plx_view *view, float *ret_xyz, size_t pitch);
 
+/* A box of a detector in the rectified left image, pixels; it may reach beyond the image. */
+struct plx_box {
+    int32_t x, y, width, height; /* its columns are X .. X + WIDTH - 1 */
+    const uint8_t *mask;         /* [height][width], 0: this pixel does not count; NULL: all count. The caller's */
+    uint64_t mask_pitch;         /* bytes from one row of the mask to the next */
+};
+
+/* Where the thing in a box is. All numbers are NAN where they are not known, so also all metres of a state but KNOWN. */
+struct plx_location {
+    uint32_t state;        /* enum plx_location_state */
+    int32_t obstacle;      /* index in frame->obstacle, -1: none */
+    uint32_t track;        /* track of that obstacle; 0: none */
+    float share;           /* how much of the box, without ground, shows the thing: 0 .. 1, weighted */
+    float distance_m;      /* Z of its surface, the median */
+    float sigma_m;         /* standard deviation of distance_m */
+    float position_m[3];   /* middle of that surface, camera axes */
+    float base_m[3];       /* the same in the robot's base; NAN where the frame knows neither mount nor ground */
+    float size_m[2];       /* width and height of what the box shows of it */
+    float velocity_mps[3]; /* of that obstacle over the ground, camera axes; NAN without motion */
+};
+
+/* Finds the thing in each of COUNT boxes of VIEW, the nearest one that fills enough of its box: RET_LOCATION[i] is the answer
+ * for BOX[i]. Each box costs at most 1600 pixels, evenly spread. Allocates nothing. It counts only when plx_release returns 0.
+ * Errors: ARG (no view; a mask whose pitch is less than the width of its box), and then RET_LOCATION is untouched. */
+int plx_locate(const struct plx_view *view, const struct plx_box *box, uint32_t count, struct plx_location *ret_location);
+
 /* Capture time of FRAME's left picture by the wall clock, nanoseconds since 1970, as ROS and logs have it: from the age of the
  * frame and what that clock says now. So it follows the clock when that is set: ask once for each frame. Errors: NOT_FOUND (the
  * capture time is unknown), ARG. */

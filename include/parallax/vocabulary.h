@@ -179,6 +179,17 @@
     ROW(8, NO_SERVICE, "no_service", "the service is not there")                                                               \
     ROW(9, SETTLING, "settling", "zones or self-checks have not seen enough since the start")
 
+/* What plx_locate says of a box. Number, name, word, words. */
+#define PLX_LOCATION_TABLE(ROW)                                                                                                \
+    ROW(0, NO_DISPARITY, "no_disparity", "too few pixels of the box have a disparity") /* 0: zeros never look known */         \
+    ROW(1, KNOWN, "known", "known")                                                                                            \
+    ROW(2, OUTSIDE, "outside", "no pixel of the box lies in the picture")                                                      \
+    ROW(3, ONLY_GROUND, "only_ground", "only ground is seen in the box")                                                       \
+    ROW(4, AMBIGUOUS, "ambiguous", "several things in the box are about as likely")                                            \
+    ROW(5, BEYOND_REACH, "beyond_reach", "what is seen in the box is too far to be measured")                                  \
+    ROW(6, BLIND, "blind", "a camera sees nothing")                                                                            \
+    ROW(7, RAW, "raw", "the frame is not calibrated, or its disparity is switched off")
+
 #define PLX_PLANE_ROW(NAME, type) PLX_PLANE_##NAME,
 #define PLX_STATE_ROW(number, NAME, word) PLX_STATE_##NAME = (number),
 #define PLX_HEALTH_ROW(bit, NAME, word, words, advice) PLX_HEALTH_##NAME = 1u << (bit),
@@ -193,6 +204,7 @@
 #define PLX_CELL_ROW(number, NAME, word) PLX_CELL_##NAME = (number),
 #define PLX_VERDICT_ROW(number, NAME, word) PLX_VERDICT_##NAME = (number),
 #define PLX_REASON_ROW(bit, NAME, word, words) PLX_REASON_##NAME = 1u << (bit),
+#define PLX_LOCATION_ROW(number, NAME, word, words) PLX_LOCATION_##NAME = (number),
 
 enum plx_plane_id { PLX_PLANE_TABLE(PLX_PLANE_ROW) PLX_PLANE_COUNT };
 enum plx_state { PLX_STATE_TABLE(PLX_STATE_ROW) };
@@ -208,6 +220,7 @@ enum plx_size_class { PLX_SIZE_TABLE(PLX_SIZE_ROW) };
 enum plx_cell_kind { PLX_CELL_TABLE(PLX_CELL_ROW) };
 enum plx_verdict_kind { PLX_VERDICT_TABLE(PLX_VERDICT_ROW) };
 enum plx_reason_bit { PLX_REASON_TABLE(PLX_REASON_ROW) };
+enum plx_location_state { PLX_LOCATION_TABLE(PLX_LOCATION_ROW) };
 
 /* clang-format on */
 

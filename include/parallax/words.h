@@ -22,6 +22,7 @@ const char *plx_size_word(uint32_t size_class); /* enum plx_size_class: "medium"
 const char *plx_cell_word(uint32_t kind);       /* enum plx_cell_kind: "free" */
 const char *plx_verdict_word(uint32_t verdict); /* enum plx_verdict_kind: "go" */
 const char *plx_reason_name(int bit);           /* bit of enum plx_reason_bit, 0 .. 31: "occupied" */
+const char *plx_location_word(uint32_t state);  /* enum plx_location_state: "ambiguous" */
 
 #ifdef __cplusplus
 }

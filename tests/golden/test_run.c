@@ -184,6 +184,12 @@ static cJSON *lidar_figures(const char *records)
     assert_true(number(figures, "map_missing") <= 2.5);
     assert_true(number(figures, "map_lacking") <= 4.5);
     assert_true(number(figures, "map_lacking_free") <= 3);
+    assert_true(number(figures, "locate_boxes") >= 200);
+    assert_true(number(figures, "locate_known") >= 54);
+    assert_true(number(figures, "locate_known_5") >= 86);
+    assert_true(number(figures, "locate_known_5") >= number(figures, "locate_known_median_5") + 3);
+    assert_true(number(figures, "locate_p95") <= 15);
+    assert_true(number(figures, "locate_sigma") >= 60 && number(figures, "locate_sigma") <= 76);
     return figures;
 }
 

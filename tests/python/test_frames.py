@@ -188,6 +188,37 @@ class Frames(service.Service):
         self.assertEqual(set(whole.planes), set(Plane))
         self.assertFalse(whole.left.flags.writeable)
 
+    def test_locate_tells_where_a_box_is(self):
+        """Two walls are drawn into a copy: 20 px of disparity on the left, 40 px on the right."""
+        frame = self.client.read(timeout=WAIT_S)
+        frame._memory.flags.writeable = True
+        dense, c = frame._plane(Plane.DENSE), frame.calibration
+        dense[:, :100], dense[:, 100:] = [numpy.uint16((pixels + c.cx - c.cx_right - frame.min_disparity) * 16) for pixels in (20, 40)]
+        frame._plane(Plane.CONFIDENCE)[:], frame._plane(Plane.FILLED)[:] = 255, 0
+        frame._head["ground"]["valid"] = 0
+        near, far = c.fx * c.baseline_m / 40, c.fx * c.baseline_m / 20
+        left, right, beside, both = frame.locate([(20, 50, 60, 80), (150, 50, 60, 80), (5000, 0, 9, 9), (60, 50, 80, 80)])
+        self.assertTrue(left and right and not beside and not both)
+        self.assertAlmostEqual(left.distance_m, far, delta=0.02 * far)
+        self.assertAlmostEqual(right.distance_m, near, delta=0.02 * near)
+        self.assertAlmostEqual(left.position_m[0], (49.5 - c.cx) / c.fx * far, delta=0.02 * far)
+        self.assertAlmostEqual(right.size_m[0], 60 / c.fx * near, delta=0.1 * near)
+        self.assertGreater(right.share, 0.99)
+        self.assertEqual((beside.state, both.state), (parallax_stereo.LocationState.OUTSIDE, parallax_stereo.LocationState.AMBIGUOUS))
+        self.assertIsNone(beside.position_m or beside.distance_m or beside.base_m or beside.track or beside.velocity_mps)
+        mask = numpy.zeros((80, 80), bool)
+        mask[:, :40] = True
+        masked, unmasked = frame.locate(numpy.array([(60, 50, 80, 80)] * 2), masks=[mask, None])
+        self.assertAlmostEqual(masked.distance_m, far, delta=0.02 * far)
+        self.assertFalse(unmasked)
+        self.assertEqual(frame.locate(numpy.zeros((0, 4))), ())
+        self.assertRegex(repr((left, beside)), r"<Location [0-9.]+ m, sigma [0-9.]+ m>, <Location unknown: outside>")
+        for boxes, masks in (([(0, 0, 4, 4)], [numpy.ones((4, 5))]), ([(0, 0, 4, 4)], []), ([(math.nan, 0, 4, 4)], None), ([(1, 2, 3)], None)):
+            self.assertRaises(ValueError, frame.locate, boxes, masks)
+
+        released = self.whole(lambda frame: (frame, frame.locate([(0, 0, WIDTH, HEIGHT)])))[0]
+        self.assertRaises(ValueError, released.locate, [(0, 0, 9, 9)])
+
     def test_service_says_what_it_does(self):
         deadline = time.monotonic() + WAIT_S
         while self.client.state not in (parallax_stereo.State.RUNNING, parallax_stereo.State.DEGRADED):

@@ -17,7 +17,7 @@ SOURCE = pathlib.Path(os.environ["PLX_SOURCE_DIR"])
 ENUMS = {"PLANE": flags.Plane, "STATE": flags.State, "HEALTH": flags.Health, "BLIND": flags.Blindness, "SOURCE": flags.Source,
          "CLOCK": flags.Clock, "MEMORY": flags.Memory, "STAGE": flags.Stage, "MOTION": flags.MotionSource,
          "TRACK": flags.TrackStatus, "SIZE": flags.SizeClass, "CELL": flags.CellKind, "VERDICT": flags.VerdictKind,
-         "REASON": flags.Reason}
+         "REASON": flags.Reason, "LOCATION": flags.LocationState}
 CONSTANTS = {"PLX_MAX_ZONES": _layout.MAX_ZONES, "(int)(1000 * PLX_MAP_CELL_M)": round(1000 * _layout.MAP_CELL_M),
              "(int)(1000 * PLX_CELL_AGE_S)": round(1000 * _layout.CELL_AGE_S),
              "(int)(1000 * PLX_CELL_HEIGHT_M)": round(1000 * _layout.CELL_HEIGHT_M), "PLX_MAX_OBSTACLES": _layout.MAX_OBSTACLES, "PLX_DISPARITY_ONE": _layout.DISPARITY_ONE,

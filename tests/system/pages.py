@@ -41,6 +41,7 @@ RUNNING = {
     "docs/command.md": ["parallaxd --set publish.right=true", "parallax-recorder"],
     "docs/configuration.md": ["parallaxd"],
     "docs/flight-recorder.md": ["parallaxd --set publish.right=true", "parallax-recorder"],
+    "docs/locate.md": ["parallaxd"],
     "docs/motion.md": ["parallaxd"],
     "docs/operation.md": ["parallaxd"],
     "docs/web.md": ["parallaxd"],

@@ -55,6 +55,48 @@ static void status_in_words_and_json(void **state)
     command_free(&command);
 }
 
+/* The nearest obstacle of the list is where its box says; ground, and a box beside the picture, are named. */
+static void locate_says_where_a_box_is(void **state)
+{
+    (void)state;
+    struct command command;
+    const int64_t deadline = patience_end_ns();
+    bool found = false;
+    while (!found && plx_now_ns() < deadline) { /* the next frame may be of another moment of the scene */
+        command_succeed(&command, "status", "--json");
+        cJSON *status = cJSON_Parse(command.out);
+        const cJSON *obstacle = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(status, "obstacles"), 0);
+        command_free(&command);
+        if (!obstacle) {
+            cJSON_Delete(status);
+            continue;
+        }
+        const cJSON *box = cJSON_GetObjectItemCaseSensitive(obstacle, "box_px");
+        char word[4][16];
+        for (int i = 0; i < 4; i++)
+            snprintf(word[i], sizeof word[i], "%d", (int)cJSON_GetArrayItem(box, i)->valuedouble);
+        command_succeed(&command, "locate", "--json", word[0], word[1], word[2], word[3], "5000", "0", "10", "10");
+        cJSON *answer = cJSON_Parse(command.out);
+        const cJSON *boxes = cJSON_GetObjectItemCaseSensitive(answer, "boxes"), *first = cJSON_GetArrayItem(boxes, 0);
+        assert_int_equal(cJSON_GetArraySize(boxes), 2);
+        assert_string_equal(cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(boxes, 1), "state")->valuestring, "outside");
+        assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(boxes, 1), "position_m")));
+        if (strcmp(cJSON_GetObjectItemCaseSensitive(first, "state")->valuestring, "known") == 0)
+            found = fabs(number(first, "distance_m") / number(obstacle, "nearest_m") - 1) < 0.15 &&
+                    cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(first, "base_m")) == 3 &&
+                    number(first, "track") == number(obstacle, "track");
+        cJSON_Delete(answer);
+        cJSON_Delete(status);
+        command_free(&command);
+    }
+    assert_true(found);
+
+    command_succeed(&command, "locate", "--", "-100", "0", "20", "20", "20", "225", "280", "12");
+    assert_non_null(strstr(command.out, "-100 0 20 20  unknown: no pixel of the box lies in the picture\n"));
+    assert_non_null(strstr(command.out, "20 225 280 12  unknown: only ground is seen in the box\n"));
+    command_free(&command);
+}
+
 static void watch_prints_lines_where_there_is_no_terminal(void **state)
 {
     (void)state;
@@ -151,6 +193,10 @@ static const struct bad {
     {{"snapshot", "--output", "@/x"}, PLX_EXIT_UNAVAILABLE, "no service there"},
     {{"record", "@/x"}, PLX_EXIT_UNAVAILABLE, "no service there"},
     {{"config"}, PLX_EXIT_UNAVAILABLE, "no service there"},
+    {{"locate", "1", "2", "3", "4"}, PLX_EXIT_UNAVAILABLE, "no service there"},
+    {{"locate", "1", "2", "3"}, PLX_EXIT_USAGE, "an argument is missing"},
+    {{"locate", "1", "2", "3", "4", "5"}, PLX_EXIT_USAGE, "expected four for each box"},
+    {{"locate", "1", "2", "3", "4m"}, PLX_EXIT_USAGE, "4m: expected a whole number"},
     {{"pipe", "left"}, PLX_EXIT_UNAVAILABLE, "no service there"},
     {{"pipe", "middle"}, PLX_EXIT_USAGE, "expected left, right, disparity or depth"},
     {{"watch", "--json", "--changes"}, PLX_EXIT_USAGE, "exclude each other"},
@@ -501,6 +547,7 @@ int main(void)
 {
     const struct CMUnitTest scene[] = {
         cmocka_unit_test(status_in_words_and_json),
+        cmocka_unit_test(locate_says_where_a_box_is),
         cmocka_unit_test(watch_prints_lines_where_there_is_no_terminal),
         cmocka_unit_test(watch_hides_unconfirmed_obstacles),
         cmocka_unit_test(snapshot_writes_files_that_agree),

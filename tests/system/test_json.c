@@ -188,6 +188,13 @@ static void verdict(void **state)
     expect_same("## verdict", &printed);
 }
 
+static void locate(void **state)
+{
+    (void)state;
+    collect_command(&printed, false, "locate", "--json", "140", "100", "40", "40");
+    expect_same("## locate", &printed);
+}
+
 static void metrics(void **state)
 {
     (void)state;
@@ -276,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(status_and_watch, begin, stop_scene),
         cmocka_unit_test_setup_teardown(verdict, begin, stop_scene),
+        cmocka_unit_test_setup_teardown(locate, begin, stop_scene),
         cmocka_unit_test_setup_teardown(metrics, begin, stop_scene),
         cmocka_unit_test_setup_teardown(report, begin, stop_scene),
         cmocka_unit_test_setup_teardown(files, begin, stop_scene),

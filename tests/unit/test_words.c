@@ -66,6 +66,17 @@ static void states_and_tracks(void **state)
     assert_string_equal(plx_size_word(6), "unknown");
 }
 
+static void locations(void **state)
+{
+    (void)state;
+    assert_string_equal(plx_location_word(PLX_LOCATION_KNOWN), "known");
+    for (uint32_t i = 0; i <= PLX_LOCATION_RAW; i++) {
+        assert_string_not_equal(plx_location_word(i), "unknown");
+        assert_string_not_equal(plx_location_words(i), "unknown state");
+    }
+    assert_string_equal(plx_location_word(PLX_LOCATION_RAW + 1), "unknown");
+}
+
 static void only_cameras_show_the_world_as_it_is(void **state)
 {
     (void)state;
@@ -82,6 +93,7 @@ int main(void)
         cmocka_unit_test(flags_match_their_bits),
         cmocka_unit_test(sentences),
         cmocka_unit_test(states_and_tracks),
+        cmocka_unit_test(locations),
         cmocka_unit_test(only_cameras_show_the_world_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <parallax/error.h>
 
 #include "app/cli/offline/run.h"
+#include "app/evaluate/locate_measures.h"
 #include "app/evaluate/map_measures.h"
 #include "app/evaluate/obstacle_measures.h"
 #include "app/exit.h"
@@ -15,6 +16,8 @@
 struct measured {
     struct plx_obstacle_counts sum;
     struct plx_map_counts map;
+    struct plx_locate_boxes boxes;
+    struct plx_locate_figures locate;
     struct plx_ground_error *ground; /* error of each pair */
     int count;
 };
@@ -45,6 +48,8 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
         result = plx_obstacle_measures_add(done.frame, &truth, &measured->sum, &measured->ground[measured->count++]);
         if (result == 0)
             result = plx_map_measures_add(done.frame, &truth, &measured->map);
+        if (result == 0)
+            result = plx_locate_measures_add(done.frame, &truth, &measured->boxes);
         free(truth.point);
     }
     return result < 0 ? plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(result)) : PLX_EXIT_OK;
@@ -81,7 +86,30 @@ struct figure {
     double value;
 };
 
-enum { FIGURES = 39 };
+enum { FIGURES = 54 };
+
+static int list_locate_figures(const struct measured *m, struct figure *ret)
+{
+    static const char *const name[PLX_LOCATE_WAYS][4] = {
+        {"locate_centre_5", "locate_centre_10", "locate_centre_p95", "locate_known_centre_5"},
+        {"locate_median_5", "locate_median_10", "locate_median_p95", "locate_known_median_5"},
+        {"locate_5", "locate_10", "locate_p95", "locate_known_5"}};
+    static const char *const text[PLX_LOCATE_WAYS][4] = {
+        {"centre of a box: within 5 %", "centre: within 10 %", "centre: error, p95", "centre: 5 %, where located"},
+        {"median of a box: within 5 %", "median: within 10 %", "median: error, p95", "median: 5 %, where located"},
+        {"locate: within 5 %", "locate: within 10 %", "locate: error, p95", "locate: 5 %, where located"}};
+    const struct plx_locate_figures *f = &m->locate;
+    int n = 0;
+    ret[n++] = (struct figure){"locate_boxes", "", "boxes around LiDAR clusters", m->boxes.count};
+    for (int way = 0; way < PLX_LOCATE_WAYS; way++) {
+        const double value[4] = {f->within_5[way], f->within_10[way], f->p95[way], f->known_within_5[way]};
+        for (int i = 0; i < 4; i++)
+            ret[n++] = (struct figure){name[way][i], "%", text[way][i], value[i]};
+    }
+    ret[n++] = (struct figure){"locate_known", "%", "locate: boxes located", f->known};
+    ret[n++] = (struct figure){"locate_sigma", "%", "locate: within 1 sigma", f->sigma_covers};
+    return n;
+}
 
 static int list_figures(const struct measured *m, struct figure *ret)
 {
@@ -137,7 +165,7 @@ static int list_figures(const struct measured *m, struct figure *ret)
     ret[n++] = (struct figure){"map_lacking", "%", "map: things missing", plx_percent(m->map.lacking, m->map.things)};
     ret[n++] = (struct figure){"map_lacking_free", "%", "map: things said to be free",
                                plx_percent(m->map.lacking_free, m->map.things)};
-    return n;
+    return n + list_locate_figures(m, ret + n);
 }
 
 static void print(const struct measured *measured, bool json)
@@ -173,8 +201,11 @@ int plx_run_lidar_table(struct plx_run *run)
     if (exit_code == PLX_EXIT_OK && measured.count == 0)
         exit_code =
             plx_exit_error("parallax run", PLX_EXIT_NO_INPUT, "--truth lidar: no pair has a %s", run->options.ground_truth);
+    if (exit_code == PLX_EXIT_OK && plx_locate_measures_figures(&measured.boxes, &measured.locate) < 0)
+        exit_code = plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (exit_code == PLX_EXIT_OK)
         print(&measured, run->options.json);
+    free(measured.boxes.box);
     free(measured.ground);
     return exit_code;
 }

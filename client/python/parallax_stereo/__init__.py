@@ -21,15 +21,15 @@ from .client import Client, config
 from .cuda import CudaPlane
 from .errors import (ArgumentError, Blind, Busy, End, Error, FormatError, Lost, NotFound, OutOfMemory, Overwritten, PermissionDenied,
                      RangeError, SystemFailure, Timeout, Unsupported, VersionMismatch)
-from .flags import Blindness, CellKind, Clock, Health, Memory, MotionSource, Plane, Reason, SizeClass, Source, Stage, State, TrackStatus, VerdictKind
+from .flags import Blindness, CellKind, Clock, Health, LocationState, Memory, MotionSource, Plane, Reason, SizeClass, Source, Stage, State, TrackStatus, VerdictKind
 from .frame import Frame
 from .header import Header
-from .records import Alignment, Calibration, Capture, Correction, Corrections, Drift, Drop, Ground, Map, Motion, Mount, Obstacle, Pose, Verdict, Zone
+from .records import Alignment, Calibration, Capture, Correction, Corrections, Drift, Drop, Ground, Location, Map, Motion, Mount, Obstacle, Pose, Verdict, Zone
 
 __version__ = "0.1.0"
 __all__ = [
     "Alignment", "ArgumentError", "Blind", "Blindness", "Busy", "Calibration", "Capture", "CellKind", "Client", "Clock", "Correction", "Corrections", "CudaPlane", "Drift", "Drop", "End", "Error", "FormatError",
-    "Frame", "Ground", "Header", "Health", "Lost", "Map", "Memory", "Motion", "MotionSource", "Mount", "NotFound", "Obstacle", "OutOfMemory",
+    "Frame", "Ground", "Header", "Health", "Location", "LocationState", "Lost", "Map", "Memory", "Motion", "MotionSource", "Mount", "NotFound", "Obstacle", "OutOfMemory",
     "Overwritten", "PermissionDenied", "Plane", "Pose", "RangeError", "Reason", "SizeClass", "Source", "Stage", "State", "SystemFailure",
     "Timeout", "TrackStatus", "Unsupported", "Verdict", "VerdictKind", "VersionMismatch", "Zone", "config",
 ]

@@ -70,6 +70,9 @@ OBSTACLES_OFFSET: int = FRAME.fields["obstacle"][1] if FRAME.fields else 0
 
 VIEW = _struct(("frame", numpy.uintp), ("plane", numpy.uintp, len(Plane)), ("layout", PLANE, len(Plane)), ("obstacle_count", "u4"),
                ("min_disparity", "i4"), ("sequence missed token", "u8"))
+BOX = _struct(("x y width height", "i4"), ("mask", numpy.uintp), ("mask_pitch", "u8"))
+LOCATION = _struct(("state", "u4"), ("obstacle", "i4"), ("track", "u4"), ("share distance_m sigma_m", "f4"), ("position_m base_m", "f4", 3),
+                   ("size_m", "f4", 2), ("velocity_mps", "f4", 3))
 MAPPING = _struct(("memory bytes", numpy.uintp))
 
 STRUCTURES = {
@@ -78,7 +81,7 @@ STRUCTURES = {
     "plx_correction_info": CORRECTIONS, "plx_pose": POSE, "plx_motion_info": MOTION, "plx_mount_info": MOUNT, "plx_motion_hint": MOTION_HINT,
     "plx_map_info": MAP, "plx_zone_info": ZONE, "plx_verdict_info": VERDICT, "plx_verdict_now": VERDICT_NOW, "plx_cell": CELL,
     "plx_obstacle": OBSTACLE, "plx_scan": SCAN, "plx_stixel": STIXEL, "plx_frame": FRAME, "plx_view": VIEW,
-    "plx_mapping": MAPPING,
+    "plx_mapping": MAPPING, "plx_box": BOX, "plx_location": LOCATION,
 }
 
 # The elements of the planes.

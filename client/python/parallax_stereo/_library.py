@@ -27,6 +27,7 @@ _FUNCTIONS = (
     ("plx_mapping_unref", None, c_void_p),
     ("plx_age_ns", c_int64, c_void_p),
     ("plx_is_fresh", c_int, c_void_p),
+    ("plx_locate", c_int, c_void_p, c_void_p, c_uint32, c_void_p),
     ("plx_realtime_ns", c_int, c_void_p, POINTER(c_int64)),
     ("plx_strerror", c_char_p, c_int),
 )

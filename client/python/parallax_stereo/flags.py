@@ -100,6 +100,18 @@ class VerdictKind(Number):
     GO = 2
 
 
+class LocationState(Number):
+    """What Frame.locate says of a box, enum plx_location_state; only KNOWN has a position."""
+    NO_DISPARITY = 0
+    KNOWN = 1
+    OUTSIDE = 2
+    ONLY_GROUND = 3
+    AMBIGUOUS = 4
+    BEYOND_REACH = 5
+    BLIND = 6
+    RAW = 7
+
+
 class SizeClass(Number):
     """Class of an obstacle's measured width and height, not of what it is: enum plx_size_class."""
     UNKNOWN = 0

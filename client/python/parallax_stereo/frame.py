@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping as AbstractMapping
+from collections.abc import Mapping as AbstractMapping, Sequence
 from typing import Any, Optional
 
 import numpy
@@ -13,7 +13,7 @@ from . import _layout, geometry, records
 from ._library import library
 from ._mapping import Mapping
 from .cuda import CudaPlane
-from .errors import Blind
+from .errors import Blind, check
 from .flags import Blindness, Plane
 from .header import Bytes, Header
 
@@ -177,6 +177,44 @@ class Frame(Header):
         """The point of each pixel in metres, (height, width, 3): x right, y down, z forward; NaN where it is unknown."""
         plane = self.dense if dense else self.disparity
         return None if plane is None else geometry.points(plane, self.min_disparity, self.calibration)
+
+    # --- boxes ---
+
+    def _view(self) -> NDArray[Any]:
+        """The struct plx_view of this frame."""
+        view = numpy.zeros(1, _layout.VIEW)
+        memory = self._open_memory().ctypes.data
+        view["frame"], view["obstacle_count"], view["min_disparity"] = memory, self._obstacle_count, self.min_disparity
+        view["layout"] = [tuple(plane) for plane in self._layout]
+        view["plane"] = [memory + plane[0] if plane[2] else 0 for plane in self._layout]
+        return view
+
+    def locate(self, boxes: Any, masks: Optional[Sequence[Optional[NDArray[Any]]]] = None) -> tuple[records.Location, ...]:
+        """Where the thing in each box of a detector is. BOXES: (N, 4), x, y, width and height in pixels of the rectified left image.
+        MASKS: for each box None, or an array of its height and width whose pixels count where they are not 0. As all that is read
+        from a frame of Client.next, the answer counts when its `with` ends without Overwritten."""
+        view, numbers = self._view(), numpy.rint(numpy.asarray(boxes, numpy.float64)).reshape(-1, 4)
+        if masks is not None and len(masks) != len(numbers):
+            raise ValueError(f"{len(masks)} masks for {len(numbers)} boxes")
+        limits = numpy.iinfo(numpy.int32)
+        if not numpy.isfinite(numbers).all() or (numpy.abs(numbers) > limits.max).any():
+            raise ValueError("a box has numbers that are no pixels")
+        box, found = numpy.zeros(len(numbers), _layout.BOX), numpy.zeros(len(numbers), _layout.LOCATION)
+        for name, column in zip(("x", "y", "width", "height"), numbers.T):
+            box[name] = column
+        kept = [None if mask is None else _mask_bytes(mask, each) for mask, each in zip(masks or (), box)]
+        for each, mask in zip(box, kept):
+            if mask is not None:
+                each["mask"], each["mask_pitch"] = mask.ctypes.data, mask.strides[0]
+        check(library.plx_locate(view.ctypes.data, box.ctypes.data, len(box), found.ctypes.data))
+        return tuple(records.location(row) for row in found)
+
+
+def _mask_bytes(mask: NDArray[Any], box: Any) -> Image8:
+    """MASK as C reads it; its size must be that of BOX."""
+    if numpy.shape(mask) != (box["height"], box["width"]):
+        raise ValueError(f"a mask of {numpy.shape(mask)} for a box of height {box['height']} and width {box['width']}")
+    return numpy.ascontiguousarray(numpy.asarray(mask) != 0).view(numpy.uint8)
 
 
 def _unpickled(data: bytes, layout: Layout, obstacle_count: int, missed: int) -> Frame:

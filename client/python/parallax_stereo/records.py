@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _layout
 from ._layout import COLUMN_WIDTH, SCAN_DROP, SCAN_NOTHING_FREE
-from .flags import Clock, Health, Memory, MotionSource, Reason, SizeClass, TrackStatus, VerdictKind
+from .flags import Clock, Health, LocationState, Memory, MotionSource, Reason, SizeClass, TrackStatus, VerdictKind
 
 Vector2 = tuple[float, float]
 Vector3 = tuple[float, float, float]
@@ -201,6 +201,29 @@ class Verdict:
 
 
 @dataclasses.dataclass(frozen=True)
+class Location:
+    """Where the thing in a box is: struct plx_location. None: not known, which is everything in metres unless state is KNOWN."""
+    state: LocationState
+    obstacle: int | None
+    """Index in Frame.obstacle_array."""
+    track: int | None
+    share: float
+    distance_m: float | None
+    sigma_m: float | None
+    position_m: Vector3 | None
+    base_m: Vector3 | None
+    size_m: Vector2 | None
+    velocity_mps: Vector3 | None
+
+    def __bool__(self) -> bool:
+        """Whether it is known."""
+        return self.state == LocationState.KNOWN
+
+    def __repr__(self) -> str:
+        return f"<Location {self.distance_m:.2f} m, sigma {self.sigma_m:.2f} m>" if self else f"<Location unknown: {self.state.name.lower()}>"
+
+
+@dataclasses.dataclass(frozen=True)
 class Obstacle:
     """struct plx_obstacle."""
     label: int
@@ -363,3 +386,18 @@ def drops(scan: NDArray[numpy.void], depth_scale: float, width: int) -> tuple[Dr
         x = COLUMN_WIDTH * begin
         found.append(Drop(x, min(COLUMN_WIDTH * end, width) - x, float(edge.min()), edge))
     return tuple(found)
+
+
+def _known(numbers: Any) -> Any:
+    """NUMBERS of C as Python has them; None where they are NaN."""
+    values = numbers.tolist()
+    if isinstance(values, list):
+        return None if math.isnan(values[0]) else tuple(values)
+    return None if math.isnan(values) else values
+
+
+def location(row: Any) -> Location:
+    """Of an element of _layout.LOCATION."""
+    index, track = int(row["obstacle"]), int(row["track"])
+    metres = {name: _known(row[name]) for name in ("distance_m", "sigma_m", "position_m", "base_m", "size_m", "velocity_mps")}
+    return Location(LocationState(int(row["state"])), index if index >= 0 else None, track if track > 0 else None, float(row["share"]), **metres)

@@ -153,6 +153,7 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
 static bool check_plane(const struct plx_plane *plane, int id, uint64_t bytes, struct plx_plane *ret_plane)
 {
     const uint32_t element = plx_plane_element((enum plx_plane_id)id);
+    const uint32_t alignment = element & -element; /* of its fields: the power of two in its size */
     struct plx_plane seen = {
         .offset = plx_fetch32(&plane->offset),
         .pitch = plx_fetch32(&plane->pitch),
@@ -166,7 +167,7 @@ static bool check_plane(const struct plx_plane *plane, int id, uint64_t bytes, s
     }
     /* 64-bit sums of 32-bit numbers; the product is below 2^64 too. */
     uint64_t row = (uint64_t)seen.width * element;
-    if (seen.element != element || seen.height == 0 || seen.pitch < row || seen.pitch % element || seen.offset % element ||
+    if (seen.element != element || seen.height == 0 || seen.pitch < row || seen.pitch % alignment || seen.offset % alignment ||
         seen.offset < sizeof(struct plx_frame))
         return false;
     if (seen.offset > bytes || row > bytes - seen.offset ||

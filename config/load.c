@@ -201,7 +201,7 @@ int plx_config_set(struct plx_config *config, const char *assignment, struct plx
         return plx_fail(message, PLX_ERR_FORMAT, "%s", describe_unknown(name, unknown));
     struct plx_written written = {.item = item, .count = 1};
     item[0] = equals + 1;
-    if (key->type == PLX_KEY_BYTES) {
+    if (plx_key_is_list(key->type)) {
         snprintf(list, sizeof list, "%s", equals + 1);
         written.count = split(list, item, MAX_ITEMS);
         written.list = true;

@@ -16,7 +16,8 @@
 #define PLACE(field) .offset = offsetof(struct plx_config, field), .size = sizeof(MEMBER(field))
 /* clang-format off */
 #define FIELD(field) PLACE(field), .type = _Generic(MEMBER(field), int: PLX_KEY_INT, uint32_t: PLX_KEY_INT, \
-    double: PLX_KEY_REAL, bool: PLX_KEY_BOOL, char *: PLX_KEY_TEXT, uint8_t *: PLX_KEY_BYTES)
+    double: PLX_KEY_REAL, bool: PLX_KEY_BOOL, char *: PLX_KEY_TEXT, uint8_t *: PLX_KEY_BYTES, \
+    double *: PLX_KEY_REALS)
 /* clang-format on */
 #define PIXELS(field) PLACE(field), .type = PLX_KEY_PX
 #define WORD(field, list) PLACE(field), .type = PLX_KEY_WORD, .words = list
@@ -145,6 +146,17 @@ const struct plx_key plx_keys[] = {
      FIELD(engine.realtime_priority), WHOLE(0, 99), .other_name = "engine.sched_fifo"},
     {"engine.cpus", "processors that the engine may use, such as 2-3,5; empty = all of the service's processors",
      FIELD(engine.cpus)},
+
+    {"colour.enabled", "publish the left picture in colour too (colour.md); the cameras must give colour",
+     FIELD(pipeline.colour.enabled)},
+    {"colour.temperature_k", "white balance of a mosaic: colour temperature of the light; 0 = estimated",
+     FIELD(pipeline.colour.temperature_k), .other_name = "colour.white_balance"},
+    {"colour.red_gain", "white balance of a mosaic: gain of red relative to green, in place of a temperature; 0 = not given",
+     FIELD(pipeline.colour.red_gain)},
+    {"colour.blue_gain", "the same of blue", FIELD(pipeline.colour.blue_gain)},
+    {"colour.black_level", "sample of a mosaic that is black, in the sensor's units", FIELD(pipeline.colour.black_level)},
+    {"colour.matrix", "rows of red, green and blue: from the sensor's colours to sRGB's", FIELD(pipeline.colour.matrix),
+     REAL(-8, 8)},
 
     {"prefilter.width", "width of the smoothing window after rectification, pixels; 1 = off", FIELD(pipeline.prefilter_width),
      .other_name = "prefilter.x", EXPERT},

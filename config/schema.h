@@ -19,10 +19,17 @@ enum plx_key_type {
     PLX_KEY_WORD,  /* one of some words, stored as int */
     PLX_KEY_TEXT,  /* char[] */
     PLX_KEY_BYTES, /* uint8_t[], a list of whole numbers */
+    PLX_KEY_REALS, /* double[], a list of numbers */
     PLX_KEY_FLAGS, /* uint32_t of enum plx_health bits, written as their names, separated by commas */
     PLX_KEY_ZONES, /* struct plx_zone_list, see config/zones.h */
     PLX_KEY_PRESET /* one of some words, which sets the numbers of a whole section; stored nowhere */
 };
+
+/* True if values of TYPE are written as lists. */
+static inline bool plx_key_is_list(enum plx_key_type type)
+{
+    return type == PLX_KEY_BYTES || type == PLX_KEY_REALS;
+}
 
 struct plx_word {
     const char *text; /* NULL ends the list */

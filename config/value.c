@@ -43,6 +43,12 @@ static void list_words(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT])
     }
 }
 
+/* Items of a list. */
+static size_t items(const struct plx_key *key)
+{
+    return key->type == PLX_KEY_REALS ? key->size / sizeof(double) : key->size;
+}
+
 void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT])
 {
     const struct plx_range *range = plx_key_range(key);
@@ -66,7 +72,9 @@ void plx_value_expected(const struct plx_key *key, char ret_text[PLX_VALUE_TEXT]
         snprintf(ret_text, PLX_VALUE_TEXT, "text of at most %zu bytes", key->size - 1);
         break;
     case PLX_KEY_BYTES:
-        snprintf(ret_text, PLX_VALUE_TEXT, "a list of %zu whole numbers from %.0f to %.0f", key->size, range->min, range->max);
+    case PLX_KEY_REALS:
+        snprintf(ret_text, PLX_VALUE_TEXT, "a list of %zu %snumbers from %g to %g", items(key),
+                 key->type == PLX_KEY_BYTES ? "whole " : "", range->min, range->max);
         break;
     case PLX_KEY_FLAGS:
         snprintf(ret_text, PLX_VALUE_TEXT, "names of health flags, separated by commas, such as desync,frozen");
@@ -87,7 +95,7 @@ static int refuse(const struct plx_key *key, int error, const char *text, struct
 /* *ret_value: the number as it is stored. */
 static int parse_number(const struct plx_key *key, const char *text, struct plx_error_message *message, double *ret_value)
 {
-    const bool has_fraction = key->type == PLX_KEY_REAL || key->type == PLX_KEY_PX;
+    const bool has_fraction = key->type == PLX_KEY_REAL || key->type == PLX_KEY_REALS || key->type == PLX_KEY_PX;
     const size_t sign = text[0] == '-' || text[0] == '+';
     double value = 0; /* holds every number within any key's range exactly */
     const bool is_whole = text[sign + strspn(text + sign, "0123456789")] == '\0';
@@ -124,11 +132,12 @@ static int parse_text(const struct plx_key *key, const char *text, struct plx_er
     return 0;
 }
 
-static int parse_bytes(const struct plx_key *key, const struct plx_written *written, struct plx_error_message *message,
-                       uint8_t *ret_bytes)
+static int parse_list(const struct plx_key *key, const struct plx_written *written, struct plx_error_message *message,
+                      void *ret_field)
 {
     uint8_t byte[256];
-    if ((size_t)written->count != key->size || key->size > sizeof byte) {
+    double real[sizeof byte / sizeof(double)];
+    if ((size_t)written->count != items(key) || key->size > sizeof byte) {
         char expected[PLX_VALUE_TEXT];
         plx_value_expected(key, expected);
         return plx_fail(message, PLX_ERR_FORMAT, "%s has %d items; expected %s", key->name, written->count, expected);
@@ -138,9 +147,12 @@ static int parse_bytes(const struct plx_key *key, const struct plx_written *writ
         int result = parse_number(key, written->item[i], message, &value);
         if (result < 0)
             return result;
-        byte[i] = (uint8_t)value;
+        if (key->type == PLX_KEY_REALS)
+            real[i] = value;
+        else
+            byte[i] = (uint8_t)value;
     }
-    memcpy(ret_bytes, byte, key->size);
+    memcpy(ret_field, key->type == PLX_KEY_REALS ? (const void *)real : byte, key->size);
     return 0;
 }
 
@@ -149,8 +161,8 @@ int plx_value_parse(const struct plx_key *key, const struct plx_written *written
 {
     void *field = (char *)config + key->offset;
     const char *text = written->count > 0 ? written->item[0] : "";
-    if (key->type == PLX_KEY_BYTES)
-        return parse_bytes(key, written, message, field);
+    if (plx_key_is_list(key->type))
+        return parse_list(key, written, message, field);
     if (written->list)
         return refuse(key, PLX_ERR_FORMAT, "[...]", message);
     if (key->type == PLX_KEY_TEXT)
@@ -222,6 +234,17 @@ static void print_bytes(const uint8_t *byte, size_t count, char ret_text[PLX_VAL
     snprintf(ret_text + used, PLX_VALUE_TEXT - used, "]");
 }
 
+static void print_reals(const double *real, size_t count, char ret_text[PLX_VALUE_TEXT])
+{
+    char text[PLX_VALUE_TEXT];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        print_real(real[i], text);
+        used += (size_t)snprintf(ret_text + used, PLX_VALUE_TEXT - used, "%s%.30s", i == 0 ? "[" : ", ", text);
+    }
+    snprintf(ret_text + used, PLX_VALUE_TEXT - used, "]");
+}
+
 static void print_flags(uint32_t flags, char ret_text[PLX_VALUE_TEXT])
 {
     size_t used = (size_t)snprintf(ret_text, PLX_VALUE_TEXT, "\"");
@@ -261,6 +284,9 @@ void plx_value_print(const struct plx_key *key, const struct plx_config *config,
         break;
     case PLX_KEY_BYTES:
         print_bytes(field, key->size, ret_text);
+        break;
+    case PLX_KEY_REALS:
+        print_reals(field, items(key), ret_text);
         break;
     case PLX_KEY_FLAGS:
         print_flags(*(const uint32_t *)field, ret_text);

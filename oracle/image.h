@@ -9,6 +9,8 @@
 #include "core/pipeline/stages.h"
 
 void oracle_convert(const struct plx_raw *raw, const struct plx_image *grey);
+void oracle_colour(const struct plx_raw *raw, const struct plx_development *development, const struct plx_image *ret_rgb);
+void oracle_colour_sums(const struct plx_raw *raw, const struct plx_development *development, const struct plx_image *ret_sums);
 void oracle_checksum(const struct plx_raw *raw, const struct plx_image *ret_sums);
 void oracle_sharpness(const struct plx_image *grey, const struct plx_image *ret_steps);
 void oracle_histogram(const struct plx_image *grey, int bins, const struct plx_image *ret_bins);

@@ -93,7 +93,7 @@ static unsigned grey_at(const struct plx_raw *raw, int x, int y)
     case PLX_FORMAT_BAYER10:
     case PLX_FORMAT_BAYER12:
         return demosaic_luma(raw, x, y);
-    default:
+    default: /* luma first */
         return byte_at(raw, y, column);
     }
 }

@@ -7,7 +7,8 @@ static int64_t pixel(const struct plx_image *image, int64_t x, int64_t y)
 {
     if (x < 0 || y < 0 || x >= image->width || y >= image->height)
         return 0;
-    return image->type == PLX_U8 ? ((const uint8_t *)plx_row(image, (int)y))[x] : ((const uint16_t *)plx_row(image, (int)y))[x];
+    return image->type == PLX_U16 ? ((const uint16_t *)plx_row(image, (int)y))[x]
+                                  : ((const uint8_t *)plx_row(image, (int)y))[x * (int)image->type];
 }
 
 /* The image at (x, y), in 1/32 px: bilinear from the four neighbours, rounded half up. */
@@ -21,22 +22,29 @@ static int64_t sample(const struct plx_image *image, int64_t x, int64_t y)
 
 static void put(const struct plx_image *image, int x, int y, int64_t value)
 {
-    if (image->type == PLX_U8)
-        ((uint8_t *)plx_row(image, y))[x] = (uint8_t)value;
-    else
+    if (image->type == PLX_U16)
         ((uint16_t *)plx_row(image, y))[x] = (uint16_t)value;
+    else
+        ((uint8_t *)plx_row(image, y))[x * (int)image->type] = (uint8_t)value;
 }
 
 void oracle_rectify(const struct plx_image *src, const struct plx_remap *map, const struct plx_image *dst, uint32_t *ret_masked)
 {
-    *ret_masked = 0;
+    uint32_t masked = 0;
     for (int y = 0; y < dst->height; y++)
         for (int x = 0; x < dst->width; x++) {
             struct plx_remap_entry entry = map->entry[(size_t)y * (size_t)map->width + (size_t)x];
             int64_t sx = 32 * (int64_t)entry.x + entry.fx, sy = 32 * (int64_t)entry.y + entry.fy;
-            put(dst, x, y, sample(src, sx, sy));
-            *ret_masked += sx < 0 || sy < 0 || sx > 32 * (src->width - 1) || sy > 32 * (src->height - 1);
+            for (int channel = 0; channel < (src->type == PLX_RGB ? 3 : 1); channel++) { /* of RGB each as a grey picture */
+                struct plx_image from = *src, to = *dst;
+                from.data = (uint8_t *)src->data + channel;
+                to.data = (uint8_t *)dst->data + channel;
+                put(&to, x, y, sample(&from, sx, sy));
+            }
+            masked += sx < 0 || sy < 0 || sx > 32 * (src->width - 1) || sy > 32 * (src->height - 1);
         }
+    if (src->type != PLX_RGB)
+        *ret_masked = masked;
 }
 
 void oracle_affine(const struct plx_image *src, const int32_t matrix[6], const struct plx_image *dst)

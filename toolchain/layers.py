@@ -20,6 +20,7 @@ LAYERS = {
     "core/tracks": "core/base core/geometry core/ground/predictions.h core/motion",
     "core/source": "core/base core/geometry",
     "core/checks": "core/base core/geometry core/source",
+    "core/colour": "core/base",
     "core/verdict": "core/base core/geometry/stereo.h core/motion",
     "core/pipeline": "core",
     "cpu": "core",

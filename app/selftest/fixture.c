@@ -37,8 +37,8 @@ static void pack_row(enum plx_format format, int width, const uint8_t *grey, uin
 /* GREY in the pair's own format, in memory of the backend. */
 static int pack(struct fixture *fixture, const struct fixture_kind *kind, const struct plx_image *grey, struct plx_raw *ret)
 {
-    const size_t pitch = plx_raw_row_bytes(kind->format, kind->width), rows = (size_t)kind->height;
-    const size_t bytes = pitch * (plx_format_layout(kind->format)->chroma_plane ? rows + (rows + 1) / 2 : rows);
+    const size_t pitch = plx_raw_row_bytes(kind->format, kind->width);
+    const size_t bytes = pitch * plx_raw_rows(kind->format, kind->height);
     void *data;
     const int result = fixture->stages->ops->alloc(fixture->stages, bytes, &data);
 

@@ -7,6 +7,7 @@
 #include "app/selftest/check.h"
 #include "core/base/image.h"
 #include "core/checks/picture_sums.h"
+#include "core/colour/white_balance.h"
 #include "core/ground/columns.h"
 #include "core/motion/corners.h"
 #include "core/pipeline/stages.h"
@@ -51,14 +52,19 @@ static struct twin *plane(struct bench *bench, enum plx_type type)
     return image(bench, bench->width, bench->height, type);
 }
 
-static struct twin *noise(struct bench *bench, int width, int height)
+static struct twin *noise_of(struct bench *bench, int width, int height, enum plx_type type)
 {
-    struct twin *twin = image(bench, width, height, PLX_U8);
+    struct twin *twin = image(bench, width, height, type);
     for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
-            ((uint8_t *)plx_row(&twin->want, y))[x] = (uint8_t)random_next(&bench->random);
+        for (int i = 0; i < width * (int)type; i++)
+            ((uint8_t *)plx_row(&twin->want, y))[i] = (uint8_t)random_next(&bench->random);
     twin_share(twin);
     return twin;
+}
+
+static struct twin *noise(struct bench *bench, int width, int height)
+{
+    return noise_of(bench, width, height, PLX_U8);
 }
 
 /* Keeps the first error of the case. */
@@ -89,7 +95,7 @@ static void case_convert(struct bench *b)
     if (layout->bayer && (b->width < 2 || b->height < 2))
         return;
     const int row = (int)plx_raw_row_bytes(format, b->width);
-    const int rows = b->height + (layout->chroma_plane ? (b->height + 1) / 2 : 0);
+    const int rows = (int)plx_raw_rows(format, b->height);
     const struct twin *data = noise(b, row + 3 + row % 2, rows), *grey = plane(b, PLX_U8),
                       *sums = image(b, PLX_CHECKSUM_TILES, 1, PLX_U64);
     raw.pitch = data->want.pitch;
@@ -106,6 +112,39 @@ static void case_convert(struct bench *b)
     raw.data = data->want.data;
     oracle_checksum(&raw, &sums->want);
     compare(b, "checksum", sums);
+}
+
+static void case_colour(struct bench *b)
+{
+    const enum plx_format format = (enum plx_format)random_below(&b->random, PLX_FORMAT_COUNT);
+    const struct plx_format_layout *layout = plx_format_layout(format);
+    struct plx_raw raw = {.width = b->width, .height = b->height, .format = format, .eye_width = b->width};
+    if (layout->bayer && (b->width < 2 || b->height < 2))
+        return;
+    const int row = (int)plx_raw_row_bytes(format, b->width), rows = (int)plx_raw_rows(format, b->height);
+    struct twin *data = noise(b, row + 3 + row % 2, rows), *tone = noise(b, PLX_COLOUR_FULL + 1, 1);
+    const struct twin *rgb = plane(b, PLX_RGB), *sums = image(b, plx_colour_sum_columns(b->height), PLX_COLOUR_SUMS, PLX_U64);
+    struct plx_development development = {.black = (int32_t)random_below(&b->random, 3) * 20};
+    for (int i = 0; i < PLX_CHANNELS; i++)
+        development.gain[i] = PLX_COLOUR_ONE + (int32_t)random_below(&b->random, PLX_COLOUR_ONE * 3);
+    for (int i = 0; i < PLX_CHANNELS * PLX_CHANNELS; i++)
+        development.matrix[i] = (int32_t)random_below(&b->random, 4 * PLX_COLOUR_ONE) - 2 * PLX_COLOUR_ONE;
+    raw.pitch = data->want.pitch;
+    raw.bytes = (size_t)rows * raw.pitch;
+    raw.bayer = (enum plx_bayer)random_below(&b->random, 4);
+    raw.msb_aligned = layout->words && random_below(&b->random, 2);
+    raw.chroma = (struct plx_chroma){random_below(&b->random, 2), random_below(&b->random, 2), random_below(&b->random, 2),
+                                     random_below(&b->random, 2)};
+    raw.data = data->got.data;
+    development.tone = tone->got.data;
+    try(b, b->stages->ops->colour(b->stages, &raw, &development, &rgb->got));
+    try(b, b->stages->ops->colour_sums(b->stages, &raw, &development, &sums->got));
+    raw.data = data->want.data;
+    development.tone = tone->want.data;
+    oracle_colour(&raw, &development, &rgb->want);
+    compare(b, "colour", rgb);
+    oracle_colour_sums(&raw, &development, &sums->want);
+    compare(b, "colour sums", sums);
 }
 
 static void case_histogram(struct bench *b)
@@ -127,7 +166,8 @@ static void case_sharpness(struct bench *b)
 static void case_rectify(struct bench *b)
 {
     const int width = 97, height = 33;
-    const struct twin *src = noise(b, b->width, b->height), *dst = image(b, width, height, PLX_U8);
+    const enum plx_type type = random_below(&b->random, 2) ? PLX_RGB : PLX_U8;
+    const struct twin *src = noise_of(b, b->width, b->height, type), *dst = image(b, width, height, type);
     const struct twin *masked = image(b, 1, 1, PLX_U32);
     struct twin *entries = image(b, width * height * (int)sizeof(struct plx_remap_entry), 1, PLX_U8);
     const struct plx_remap got = {entries->got.data, width, height}, want = {entries->want.data, width, height};
@@ -306,8 +346,9 @@ static void case_flow(struct bench *b)
 
 void check_stages(const struct check_options *options, struct check_outcome *ret)
 {
-    static void (*const cases[])(struct bench *) = {case_convert,  case_histogram,  case_sharpness, case_rectify, case_filter,
-                                                    case_matching, case_components, case_columns,   case_corners, case_flow};
+    static void (*const cases[])(struct bench *) = {case_convert, case_colour,  case_histogram, case_sharpness,
+                                                    case_rectify, case_filter,  case_matching,  case_components,
+                                                    case_columns, case_corners, case_flow};
     const int kinds = sizeof cases / sizeof *cases, rounds = options->full ? 20 : 2;
     const struct plx_limits limits = {SIDE, SIDE, 256, 0};
     struct bench bench = {.outcome = ret, .random = options->seed};

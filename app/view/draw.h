@@ -9,10 +9,6 @@
 
 #include "core/base/image.h"
 
-struct plx_rgb {
-    uint8_t r, g, b;
-};
-
 /* [height][width], owned. */
 struct plx_rgb_image {
     struct plx_rgb *pixel;
@@ -23,8 +19,8 @@ struct plx_rgb_image {
 int plx_rgb_image_create(int width, int height, struct plx_rgb_image *ret_drawing);
 void plx_rgb_image_destroy(struct plx_rgb_image *drawing); /* all zeros is fine */
 
-/* Copies GREY (U8, of the same size). */
-void plx_draw_grey(struct plx_rgb_image *drawing, const struct plx_image *grey);
+/* Copies IMAGE (U8 or RGB, of the same size). */
+void plx_draw_image(struct plx_rgb_image *drawing, const struct plx_image *image);
 
 /* Distances between which colours change, metres. Zeros: from infinity to the 99th percentile of the disparities. */
 struct plx_depth_range {

@@ -9,7 +9,7 @@ bool plx_image_ok(const struct plx_image *image, enum plx_type type)
 {
     return image && image->data && image->type == type && image->width >= 1 && image->width <= PLX_MAX_SIDE &&
            image->height >= 1 && image->height <= PLX_MAX_SIDE && image->pitch >= (size_t)image->width * (size_t)type &&
-           image->pitch % (size_t)type == 0;
+           (type == PLX_RGB || image->pitch % (size_t)type == 0);
 }
 
 bool plx_same_size(const struct plx_image *a, const struct plx_image *b)
@@ -24,20 +24,38 @@ static const struct plx_format_layout layouts[PLX_FORMAT_COUNT] = {
     [PLX_FORMAT_Y10] = {"Y10", 10, 1, 2, .words = true},
     [PLX_FORMAT_Y12] = {"Y12", 12, 1, 2, .words = true},
     [PLX_FORMAT_Y16] = {"Y16", 16, 1, 2, .words = true},
-    [PLX_FORMAT_YUYV] = {"YUYV", 8, 2, 4, .words = false},
-    [PLX_FORMAT_UYVY] = {"UYVY", 8, 2, 4, .words = false},
-    [PLX_FORMAT_NV12] = {"NV12", 8, 2, 2, .chroma_plane = true},
-    [PLX_FORMAT_NV21] = {"NV21", 8, 2, 2, .chroma_plane = true},
+    [PLX_FORMAT_YUYV] = {"YUYV", 8, 2, 4, .yuv = true},
+    [PLX_FORMAT_UYVY] = {"UYVY", 8, 2, 4, .yuv = true},
+    [PLX_FORMAT_NV12] = {"NV12", 8, 2, 2, .yuv = true, .extra_rows = 1},
+    [PLX_FORMAT_NV21] = {"NV21", 8, 2, 2, .yuv = true, .extra_rows = 1},
+    [PLX_FORMAT_NV16] = {"NV16", 8, 2, 2, .yuv = true, .extra_rows = 2},
     [PLX_FORMAT_RGB24] = {"RGB24", 8, 1, 3, .words = false},
     [PLX_FORMAT_BGR24] = {"BGR24", 8, 1, 3, .words = false},
     [PLX_FORMAT_BAYER8] = {"8-bit Bayer", 8, 1, 1, .bayer = true},
     [PLX_FORMAT_BAYER10] = {"10-bit Bayer", 10, 1, 2, .words = true, .bayer = true},
     [PLX_FORMAT_BAYER12] = {"12-bit Bayer", 12, 1, 2, .words = true, .bayer = true},
+    [PLX_FORMAT_GREY_RGB] = {"GREY with RGB", 8, 1, 1, .extra_rows = 6},
 };
 
 const struct plx_format_layout *plx_format_layout(enum plx_format format)
 {
     return (unsigned)format < PLX_FORMAT_COUNT ? &layouts[format] : NULL;
+}
+
+struct plx_raw plx_raw_of_grey(const struct plx_image *grey)
+{
+    return (struct plx_raw){.data = grey->data,
+                            .bytes = grey->pitch * (size_t)grey->height,
+                            .width = grey->width,
+                            .height = grey->height,
+                            .pitch = grey->pitch,
+                            .format = grey->type == PLX_U16 ? PLX_FORMAT_Y16 : PLX_FORMAT_GREY,
+                            .eye_width = grey->width};
+}
+
+size_t plx_raw_rows(enum plx_format format, int height)
+{
+    return (size_t)height + ((size_t)height * (size_t)layouts[format].extra_rows + 1) / 2;
 }
 
 size_t plx_raw_row_bytes(enum plx_format format, int width)
@@ -76,7 +94,7 @@ int plx_raw_check(const struct plx_raw *raw, struct plx_error_message *message)
         return result;
 
     size_t row = plx_raw_row_bytes(raw->format, raw->width);
-    size_t rows = (size_t)raw->height + (layout->chroma_plane ? ((size_t)raw->height + 1) / 2 : 0);
+    const size_t rows = plx_raw_rows(raw->format, raw->height);
     if (raw->pitch < row)
         return plx_fail(message, PLX_ERR_RANGE, "pitch of %zu bytes is less than a row of %d %s pixels, %zu bytes", raw->pitch,
                         raw->width, layout->name, row);
@@ -203,7 +221,7 @@ static read_line *const readers[PLX_FORMAT_COUNT] = {
     [PLX_FORMAT_Y16] = read_words,     [PLX_FORMAT_YUYV] = read_yuyv,    [PLX_FORMAT_UYVY] = read_uyvy,
     [PLX_FORMAT_NV12] = read_grey,     [PLX_FORMAT_NV21] = read_grey,    [PLX_FORMAT_RGB24] = read_rgb,
     [PLX_FORMAT_BGR24] = read_bgr,     [PLX_FORMAT_BAYER8] = read_bayer, [PLX_FORMAT_BAYER10] = read_bayer,
-    [PLX_FORMAT_BAYER12] = read_bayer,
+    [PLX_FORMAT_BAYER12] = read_bayer, [PLX_FORMAT_NV16] = read_grey,    [PLX_FORMAT_GREY_RGB] = read_grey,
 };
 
 void plx_raw_grey_row(const struct plx_raw *raw, const struct plx_image *grey, int y)

@@ -17,8 +17,9 @@ extern "C" {
 
 #define PLX_MAX_SIDE 8192 /* largest side of any image, pixels */
 
-/* Size of one element in bytes; images of another meaning share a type (disparity and 16-bit grey are both U16). */
-enum plx_type { PLX_U8 = 1, PLX_U16 = 2, PLX_U32 = 4, PLX_U64 = 8, PLX_U128 = 16 };
+/* Size of one element in bytes; images of another meaning share a type (disparity and 16-bit grey are both U16). RGB: three
+ * bytes, struct plx_rgb. */
+enum plx_type { PLX_U8 = 1, PLX_U16 = 2, PLX_RGB = 3, PLX_U32 = 4, PLX_U64 = 8, PLX_U128 = 16 };
 
 /* Row-major, [height][width] elements, rows PITCH bytes apart; owns nothing. */
 struct plx_image {
@@ -50,27 +51,38 @@ enum plx_format {
     PLX_FORMAT_UYVY,
     PLX_FORMAT_NV12,
     PLX_FORMAT_NV21,
+    PLX_FORMAT_NV16,
     PLX_FORMAT_RGB24,
     PLX_FORMAT_BGR24,
     PLX_FORMAT_BAYER8,
     PLX_FORMAT_BAYER10,
-    PLX_FORMAT_BAYER12, /* order in plx_raw.bayer; 10 and 12 in 16-bit words */
+    PLX_FORMAT_BAYER12,  /* order in plx_raw.bayer; 10 and 12 in 16-bit words */
+    PLX_FORMAT_GREY_RGB, /* GREY, and behind it the same picture as RGB24 with three times the pitch */
     PLX_FORMAT_COUNT
 };
 
 /* The two colours of the first row, left to right, then of the second. */
 enum plx_bayer { PLX_BAYER_RGGB, PLX_BAYER_BGGR, PLX_BAYER_GRBG, PLX_BAYER_GBRG };
 
+/* How the chroma of a YCbCr format is meant; zeros: as video has it. */
+struct plx_chroma {
+    bool bt709;      /* ITU-R BT.709; else BT.601 */
+    bool full_range; /* all 8 bits, as in JPEG; else black is 16 and white 235 */
+    bool swapped;    /* Cr where Cb is expected: YVYU, VYUY */
+    bool centred;    /* a sample lies between two columns, as in JPEG; else at the first of both */
+};
+
 /* One captured buffer. A side-by-side camera gives one buffer for both eyes: two views with different EYE_X. */
 struct plx_raw {
     const void *data;
     size_t bytes;      /* that may be read from data */
     int width, height; /* size of the whole buffer, pixels */
-    size_t pitch;      /* bytes; the chroma plane of NV12/NV21 follows the luma plane with the same pitch */
+    size_t pitch;      /* bytes; the chroma plane of NV12, NV21 and NV16 follows the luma plane with the same pitch */
     enum plx_format format;
     enum plx_bayer bayer;
     bool msb_aligned;     /* 10- and 12-bit samples lie in the high bits of their word (Jetson) */
     int eye_x, eye_width; /* this eye's columns; 0 and width where the buffer holds one eye */
+    struct plx_chroma chroma;
 };
 
 struct plx_format_layout {
@@ -80,14 +92,21 @@ struct plx_format_layout {
     int unit_bytes;  /* ... and its bytes */
     bool words;      /* samples are 16-bit words, little endian */
     bool bayer;
-    bool chroma_plane; /* 4:2:0: a plane of interleaved chroma pairs follows the luma plane with the same pitch */
+    bool yuv;       /* YCbCr */
+    int extra_rows; /* rows that follow the picture, a plane of their own: for each two rows of the picture */
 };
 
 /* NULL where FORMAT is no plx_format. Static storage. */
 const struct plx_format_layout *plx_format_layout(enum plx_format format);
 
+/* Rows of a buffer whose picture has HEIGHT; FORMAT must be valid. */
+size_t plx_raw_rows(enum plx_format format, int height);
+
 /* Bytes of one row without padding; FORMAT must be valid. */
 size_t plx_raw_row_bytes(enum plx_format format, int width);
+
+/* GREY, U8 or U16, as a captured buffer of one eye. */
+struct plx_raw plx_raw_of_grey(const struct plx_image *grey);
 
 /* Checks every number of RAW against its buffer: sizes 1..PLX_MAX_SIDE, pitch, bytes, alignment of words, eye window (Bayer:
  * at least 2x2). ARG, RANGE, or FORMAT for a short buffer. */

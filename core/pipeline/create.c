@@ -50,6 +50,14 @@ static unsigned image_type(const struct plx_pipeline *pipeline, const struct plx
         ret_size->width = calibration->camera[id - PLX_IMAGE_GREY_LEFT].width;
         ret_size->height = calibration->camera[id - PLX_IMAGE_GREY_LEFT].height;
         return PLX_U8;
+    case PLX_IMAGE_COLOUR:
+        ret_size->width = calibration->camera[PLX_LEFT].width;
+        ret_size->height = calibration->camera[PLX_LEFT].height;
+        return PLX_RGB;
+    case PLX_IMAGE_COLOUR_SUMS:
+        ret_size->width = plx_colour_sum_columns(calibration->camera[PLX_LEFT].height);
+        ret_size->height = PLX_COLOUR_SUMS;
+        return PLX_U64;
     case PLX_IMAGE_CHECKSUMS:
         ret_size->width = PLX_CHECKSUM_TILES;
         ret_size->height = PLX_EYES;
@@ -248,6 +256,24 @@ static void prepare_ground(struct plx_pipeline *pipeline)
     };
 }
 
+/* How pictures are developed, but for the gains. */
+static int prepare_colour(struct plx_pipeline *pipeline)
+{
+    const struct plx_colour_params *params = &pipeline->params.colour;
+    uint8_t tone[PLX_COLOUR_FULL + 1];
+    void *table;
+
+    plx_white_balance_init(params, &pipeline->white_balance);
+    pipeline->development.black = params->black_level;
+    for (int i = 0; i < PLX_CHANNELS * PLX_CHANNELS; i++)
+        pipeline->development.matrix[i] = (int32_t)lround(params->matrix[i] * PLX_COLOUR_ONE);
+    plx_colour_tones(tone);
+    const int result = allocate(pipeline, LOCAL, sizeof tone, tone, &table);
+    if (result == 0)
+        pipeline->development.tone = table;
+    return result;
+}
+
 static int create_zones(struct plx_pipeline *pipeline)
 {
     const struct plx_ground_info none = {.valid = 0};
@@ -322,6 +348,8 @@ int plx_pipeline_create(struct plx_stages *stages, const struct plx_pipeline_par
     make_plan(pipeline);
     if (result == 0)
         result = allocate_images(pipeline, calibration);
+    if (result == 0 && params->colour.enabled)
+        result = prepare_colour(pipeline);
     if (result == 0)
         result = plx_learner_create(pipeline->params.correction, calibration, &pipeline->learner);
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++)

@@ -6,6 +6,7 @@
 #include "core/checks/alignment.h"
 #include "core/checks/mount_check.h"
 #include "core/checks/picture_check.h"
+#include "core/colour/white_balance.h"
 #include "core/drift/learner.h"
 #include "core/drift/skew.h"
 #include "core/ground/columns.h"
@@ -59,6 +60,8 @@ struct plx_pipeline {
     bool identity[PLX_EYES]; /* published as captured: convert writes where rectify would */
     struct plx_remap map[PLX_EYES];
     struct plx_filter filter;
+    struct plx_white_balance white_balance;
+    struct plx_development development;
     struct plx_ground_params ground_params;
     struct plx_motion *motion;                /* NULL: switched off */
     struct plx_columns_params columns_params; /* with those of the mask */
@@ -94,6 +97,8 @@ struct plx_pipeline {
  * correction writes local memory, motion may search again. */
 int plx_step_correction(const struct plx_step *step, void *context);
 int plx_step_ground_prior(const struct plx_step *step, void *context);
+int plx_step_develop(const struct plx_step *step, void *context);
+int plx_step_white_balance(const struct plx_step *step, void *context);
 int plx_step_predict(const struct plx_step *step, void *context);
 int plx_step_expect_corners(const struct plx_step *step, void *context);
 int plx_step_check_pictures(const struct plx_step *step, void *context);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of a pipeline: defaults, ranges, and the layout of its frames. */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
         .refine = true,
         .dense = true,
         .confidence = true,
+        .colour = {.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
         .speckle = {.max_size = 0, .max_step = 16},
         .temporal = {.max_step = 0, .weight = 128},
         .ground = true,
@@ -48,11 +50,17 @@ void plx_pipeline_params_default(struct plx_pipeline_params *ret_params)
 }
 
 #define FIELD(field) #field, offsetof(struct plx_pipeline_params, field)
-#define DISPARITY_STEP 4095 /* 1/16 px: no two disparities differ by more */
+#define MIN_TEMPERATURE_K 1700 /* of the formula for black bodies */
+#define MAX_ELEMENT 8          /* of the colour matrix */
+#define DISPARITY_STEP 4095    /* 1/16 px: no two disparities differ by more */
 
 static const struct plx_parameter list[] = {
     {FIELD(prefilter_width), PLX_ODD(1, PLX_MAX_WINDOW)},
     {FIELD(prefilter_height), PLX_ODD(1, PLX_MAX_WINDOW)},
+    {FIELD(colour.red_gain), PLX_REAL(0, PLX_COLOUR_MAX_GAIN)},
+    {FIELD(colour.blue_gain), PLX_REAL(0, PLX_COLOUR_MAX_GAIN)},
+    {FIELD(colour.temperature_k), PLX_REAL(0, 20000)},
+    {FIELD(colour.black_level), PLX_WHOLE(0, 65535)},
     {FIELD(speckle.max_size), PLX_WHOLE(0, 1000000)},
     {FIELD(speckle.max_step), PLX_WHOLE(0, DISPARITY_STEP)},
     {FIELD(temporal.max_step), PLX_WHOLE(0, DISPARITY_STEP)},
@@ -90,6 +98,7 @@ static int check_combinations(const struct plx_pipeline_params *params, int widt
 {
     const struct plx_match *match = &params->match;
     const struct plx_obstacle_params *obstacle = &params->obstacle;
+    const struct plx_colour_params *colour = &params->colour;
 
     if (match->disparities > width)
         return plx_parameter_refuse(ret_error, FIELD(match.disparities), match->disparities,
@@ -99,6 +108,16 @@ static int check_combinations(const struct plx_pipeline_params *params, int widt
         return plx_parameter_refuse(ret_error, FIELD(match.min_disparity), match->min_disparity,
                                     "%d to %d, so that pixels of a row of %d have partners", 1 - width - match->disparities,
                                     width - 1, width);
+    if (colour->temperature_k > 0 && colour->temperature_k < MIN_TEMPERATURE_K)
+        return plx_parameter_refuse(ret_error, FIELD(colour.temperature_k), colour->temperature_k, "0, or %d to 20000",
+                                    MIN_TEMPERATURE_K);
+    if ((colour->red_gain > 0) != (colour->blue_gain > 0))
+        return plx_parameter_refuse(ret_error, FIELD(colour.red_gain), colour->red_gain,
+                                    "a gain above 0 where blue_gain has one (%g), or 0 for both", colour->blue_gain);
+    for (int i = 0; i < PLX_CHANNELS * PLX_CHANNELS; i++)
+        if (!(fabs(colour->matrix[i]) <= MAX_ELEMENT))
+            return plx_parameter_refuse(ret_error, FIELD(colour.matrix), colour->matrix[i], "elements from -%d to %d",
+                                        MAX_ELEMENT, MAX_ELEMENT);
     if (obstacle->range_min_m >= obstacle->range_max_m)
         return plx_parameter_refuse(ret_error, FIELD(obstacle.range_min_m), obstacle->range_min_m, "less than range_max_m (%g)",
                                     obstacle->range_max_m);

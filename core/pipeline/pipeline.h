@@ -7,6 +7,7 @@
 
 #include <parallax/frame.h>
 
+#include "core/colour/colour.h"
 #include "core/drift/learner.h"
 #include "core/geometry/calibration.h"
 #include "core/geometry/mount.h"
@@ -23,6 +24,7 @@ struct plx_pipeline_params {
     bool prefilter_gaussian;               /* else box */
     bool refine;                           /* false: speckle, dense, confidence and temporal are off together */
     bool dense, confidence;
+    struct plx_colour_params colour;
     bool right; /* publish the rectified right image too (PLX_PLANE_RIGHT), for recording */
     struct plx_speckle speckle;
     struct plx_temporal temporal;

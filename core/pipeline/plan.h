@@ -16,6 +16,8 @@ enum plx_image_id {
     PLX_IMAGE_GREY_LEFT = PLX_IMAGE_PLANES + PLX_PLANE_COUNT, /* U8, as captured: the size of that camera */
     PLX_IMAGE_GREY_RIGHT,
     PLX_IMAGE_CHECKSUMS,   /* U64 [2][64], of the captured pictures: a row for each eye */
+    PLX_IMAGE_COLOUR,      /* RGB, as captured: the size of the left camera */
+    PLX_IMAGE_COLOUR_SUMS, /* U64 [PLX_COLOUR_SUMS][plx_colour_sum_columns] */
     PLX_IMAGE_STEPS,       /* U32 [4][plx_sharpness_columns]: two rows for each eye */
     PLX_IMAGE_PYRAMIDS,    /* memory of two, from frame to frame: of the newest left image, and of the key image */
     PLX_IMAGE_CORNERS,     /* U128, struct plx_corner_cell */

@@ -21,6 +21,7 @@
 #include "core/pipeline/step.h"
 
 struct plx_columns_params;
+struct plx_development;
 struct plx_flow_found;
 struct plx_flow_job;
 struct plx_ground;
@@ -37,7 +38,7 @@ struct plx_region_input;
 /* The stages that a backend computes alone. Of the others the pipeline computes at least the end, on the CPU. */
 static inline bool plx_stage_is_of_backend(int stage)
 {
-    return stage < PLX_STAGE_MOTION;
+    return stage < PLX_STAGE_MOTION || stage == PLX_STAGE_COLOUR;
 }
 
 struct plx_stages {
@@ -113,7 +114,15 @@ struct plx_stages_ops {
     int (*checksum)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_image *ret_sums);
     /* grey U8 -> ret_bins U32 [1 + 64][bins], row 0 the whole image, then the 8x8 zones; bins divides 256 */
     int (*histogram)(struct plx_stages *self, const struct plx_image *grey, int bins, const struct plx_image *ret_bins);
-    /* src -> dst, both U8 or both U16, by MAP (of dst's size); *ret_masked counts pixels that lie outside src */
+    /* raw -> RGB [raw.height][raw.eye_width]: mosaics are developed, grey formats stay grey (core/colour/colour.h) */
+    int (*colour)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_development *development,
+                  const struct plx_image *ret_rgb);
+    /* mosaic -> U64 [PLX_COLOUR_SUMS][plx_colour_sum_columns] for the white balance (core/colour/white_balance.h); zeros for
+     * other formats */
+    int (*colour_sums)(struct plx_stages *self, const struct plx_raw *raw, const struct plx_development *development,
+                       const struct plx_image *ret_sums);
+    /* src -> dst, both U8, both U16 or both RGB, by MAP (of dst's size); *ret_masked counts pixels that lie outside src,
+     * but not of RGB, whose grey picture says that: there it is not used */
     int (*rectify)(struct plx_stages *self, const struct plx_image *src, const struct plx_remap *map,
                    const struct plx_image *dst, uint32_t *ret_masked);
     /* grey U8 -> sums of the absolute steps over 2 and over 8 pixels along every 16th row, U32 [2][ceil(height / 16)] */
@@ -206,7 +215,7 @@ struct plx_stages_ops {
 /* The members above that are stages, and image operations: a backend declares and lists its own by these. */
 /* clang-format off */
 #define PLX_STAGE_OPS(OP)                                                                                                      \
-    OP(convert) OP(checksum) OP(histogram) OP(rectify) OP(sharpness) OP(filter) OP(census) OP(sgm) OP(median)                  \
+    OP(convert) OP(checksum) OP(histogram) OP(colour) OP(colour_sums) OP(rectify) OP(sharpness) OP(filter) OP(census) OP(sgm) OP(median)                  \
     OP(repeats) OP(check) OP(local_mean) OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground)        \
     OP(stixels) OP(free_ground) OP(mask) OP(label) OP(segments) OP(regions) OP(pyramid) OP(corners) OP(flow)                       \
     OP(corner_disparities)

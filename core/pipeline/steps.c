@@ -26,6 +26,11 @@ static bool warps_right(const struct plx_frame_kind *kind)
     return !kind->identity[PLX_RIGHT];
 }
 
+static bool has_colour(const struct plx_frame_kind *kind)
+{
+    return !kind->raw && kind->params->colour.enabled;
+}
+
 static bool prefilters(const struct plx_frame_kind *kind)
 {
     return kind->params->prefilter_width > 1 || kind->params->prefilter_height > 1;
@@ -172,6 +177,27 @@ static int histogram(const struct plx_step *step, void *argument)
         result = context->ops->histogram(context->stages, in(context, step, eye), PLX_HISTOGRAM_BINS, &bins);
     }
     return result;
+}
+
+static int colour(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->colour(context->stages, &context->raw[PLX_LEFT], &context->pipeline->development,
+                                out(context, step, 0));
+}
+
+static int colour_sums(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->colour_sums(context->stages, &context->raw[PLX_LEFT], &context->pipeline->development,
+                                     out(context, step, 0));
+}
+
+static int rectify_colour(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->rectify(context->stages, in(context, step, 0), &context->pipeline->map[PLX_LEFT],
+                                 out(context, step, 0), NULL);
 }
 
 static int rectify(const struct plx_frame_context *context, const struct plx_step *step, enum plx_eye eye)
@@ -460,11 +486,16 @@ const struct plx_step_row plx_step_table[] = {
     {{"correction", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_correction, {0}, {0}}, is_rectified, NULL},
     {{"ground prior", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_ground_prior, {0}, {0}}, has_ground, NULL},
     {{"expected corners", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_expect_corners, {0}, {0}}, has_motion, NULL},
+    {{"develop", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_develop, {0}, {0}}, has_colour, NULL},
     {{"predicted boxes", PLX_NO_STAGE, PLX_STEP_BEFORE, false, plx_step_predict, {0}, {0}}, has_segments, NULL},
 
     {{"convert", PLX_STAGE_CONVERT, PLX_STEP_BACKEND, true, convert,
       {0}, {I(GREY_LEFT), I(GREY_RIGHT)}}, always, NULL},
     {{"checksum", PLX_STAGE_CONVERT, PLX_STEP_BACKEND, true, checksum, {0}, {I(CHECKSUMS)}}, always, NULL},
+    {{"colour", PLX_STAGE_COLOUR, PLX_STEP_BACKEND, true, colour, {0}, {I(COLOUR)}}, has_colour, NULL},
+    {{"colour sums", PLX_STAGE_COLOUR, PLX_STEP_BACKEND, true, colour_sums, {0}, {I(COLOUR_SUMS)}}, has_colour, NULL},
+    {{"rectify colour", PLX_STAGE_COLOUR, PLX_STEP_BACKEND, false, rectify_colour,
+      {I(COLOUR)}, {PLX_IMAGE(COLOUR)}}, has_colour, warps_left},
     {{"histogram", PLX_STAGE_HISTOGRAM, PLX_STEP_BACKEND, false, histogram,
       {I(GREY_LEFT), I(GREY_RIGHT)}, {PLX_IMAGE(HISTOGRAM)}}, always, NULL},
     {{"rectify left", PLX_STAGE_RECTIFY, PLX_STEP_BACKEND, false, rectify_left,
@@ -553,6 +584,8 @@ const struct plx_step_row plx_step_table[] = {
       {PLX_IMAGE(HISTOGRAM), I(CHECKSUMS)}, {0}}, always, NULL},
     {{"check sharpness", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_check_sharpness,
       {I(STEPS)}, {0}}, is_rectified, NULL},
+    {{"white balance", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_white_balance,
+      {I(COLOUR_SUMS)}, {0}}, has_colour, NULL},
     {{"motion", PLX_STAGE_MOTION, PLX_STEP_BESIDE, false, plx_step_motion,
       {I(CORNERS), I(FLOW)}, {0}}, has_motion, NULL},
     {{"drift", PLX_NO_STAGE, PLX_STEP_BESIDE, false, plx_step_drift,

@@ -58,6 +58,23 @@ int plx_step_ground_prior(const struct plx_step *step, void *argument)
     return 0;
 }
 
+/* The white balance that the pictures before it asked for. */
+int plx_step_develop(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_pipeline *pipeline = context->pipeline;
+
+    (void)step;
+    const struct plx_white_balance *balance = &pipeline->white_balance;
+    const bool is_mosaic = plx_format_layout(context->raw[PLX_LEFT].format)->bayer;
+
+    plx_white_balance_gains(balance, pipeline->development.gain);
+    for (int i = 0; i < PLX_CHANNELS; i++)
+        context->frame->colour.gain[i] = is_mosaic ? (float)pipeline->development.gain[i] / PLX_COLOUR_ONE : 1;
+    context->frame->colour.known = !is_mosaic || balance->is_fixed || balance->is_known;
+    return 0;
+}
+
 int plx_step_predict(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
@@ -106,6 +123,15 @@ int plx_step_check_sharpness(const struct plx_step *step, void *argument)
 
     if (plx_sharpness_check_update(&pipeline->sharpness, in(context, step, 0), pipeline->width, pipeline->height))
         context->frame->health |= PLX_HEALTH_BLURRED;
+    return 0;
+}
+
+int plx_step_white_balance(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    struct plx_white_balance *balance = &context->pipeline->white_balance;
+
+    plx_white_balance_update(balance, in(context, step, 0));
     return 0;
 }
 

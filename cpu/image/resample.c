@@ -19,10 +19,11 @@ static unsigned pixel_or_zero(const struct plx_image *src, int x, int y)
 {
     if (x < 0 || x >= src->width || y < 0 || y >= src->height)
         return 0;
-    return src->type == PLX_U8 ? ((const uint8_t *)plx_row(src, y))[x] : ((const uint16_t *)plx_row(src, y))[x];
+    return src->type == PLX_U16 ? ((const uint16_t *)plx_row(src, y))[x]
+                                : ((const uint8_t *)plx_row(src, y))[x * (int)src->type];
 }
 
-/* The U8 or U16 sample at AT, wherever that is. */
+/* The U8 or U16 sample at AT, wherever that is; of RGB the first channel. */
 static unsigned sample(const struct plx_image *src, struct plx_remap_entry at)
 {
     return blend(pixel_or_zero(src, at.x, at.y), pixel_or_zero(src, at.x + 1, at.y), pixel_or_zero(src, at.x, at.y + 1),
@@ -80,13 +81,40 @@ static unsigned rectify_row(const struct rectify_job *job, int y)
     return masked;
 }
 
+/* The same for RGB, without counting. */
+static void rectify_rgb_row(const struct rectify_job *job, int y)
+{
+    const struct plx_image *src = job->src;
+    const struct plx_remap_entry *entry = job->map->entry + (size_t)y * (size_t)job->map->width;
+    const unsigned inner_x = (unsigned)src->width - 1, inner_y = (unsigned)src->height - 1;
+    uint8_t *out = plx_row(job->dst, y);
+
+    for (int x = 0; x < job->dst->width; x++, out += PLX_RGB) {
+        const struct plx_remap_entry at = entry[x];
+        if ((unsigned)at.x < inner_x && (unsigned)at.y < inner_y) {
+            const uint8_t *top = (const uint8_t *)plx_row(src, at.y) + (size_t)at.x * PLX_RGB, *bottom = top + src->pitch;
+            for (int i = 0; i < PLX_RGB; i++)
+                out[i] = (uint8_t)blend(top[i], top[PLX_RGB + i], bottom[i], bottom[PLX_RGB + i], at.fx, at.fy);
+            continue;
+        }
+        for (int i = 0; i < PLX_RGB; i++) { /* the channel as a grey picture */
+            const struct plx_image channel = {(uint8_t *)src->data + i, src->width, src->height, src->pitch, PLX_RGB};
+            out[i] = (uint8_t)sample(&channel, at);
+        }
+    }
+}
+
 static void rectify_band(void *argument, int first, int last)
 {
     struct rectify_job *job = argument;
     unsigned masked = 0;
 
-    for (int y = first; y < last; y++)
-        masked += rectify_row(job, y);
+    for (int y = first; y < last; y++) {
+        if (job->src->type == PLX_RGB)
+            rectify_rgb_row(job, y);
+        else
+            masked += rectify_row(job, y);
+    }
     /* relaxed: a sum, read after the pool's own synchronisation */
     atomic_fetch_add_explicit(&job->masked, masked, memory_order_relaxed);
 }
@@ -97,14 +125,17 @@ int plx_cpu_rectify(struct plx_stages *self, const struct plx_image *src, const 
     struct plx_cpu *cpu = plx_cpu(self);
     bool u8 = plx_image_ok(src, PLX_U8) && plx_image_ok(dst, PLX_U8);
     bool u16 = plx_image_ok(src, PLX_U16) && plx_image_ok(dst, PLX_U16);
-    if ((!u8 && !u16) || !map || !map->entry || map->width != dst->width || map->height != dst->height || !ret_masked)
+    bool rgb = plx_image_ok(src, PLX_RGB) && plx_image_ok(dst, PLX_RGB);
+    if ((!u8 && !u16 && !rgb) || !map || !map->entry || map->width != dst->width || map->height != dst->height ||
+        (!ret_masked && !rgb))
         return PLX_ERR_ARG;
     if (!plx_cpu_holds(cpu, src) || !plx_cpu_holds(cpu, dst))
         return PLX_ERR_RANGE;
 
     struct rectify_job job = {src, dst, map, 0};
     plx_pool_run_bands(cpu->pool, dst->height, rectify_band, &job);
-    *ret_masked = atomic_load_explicit(&job.masked, memory_order_relaxed);
+    if (!rgb)
+        *ret_masked = atomic_load_explicit(&job.masked, memory_order_relaxed);
     return 0;
 }
 

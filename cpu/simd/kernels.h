@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/colour/colour.h"
 #include "core/ground/columns.h"
 #include "core/pipeline/match.h"
 
@@ -108,6 +109,18 @@ static inline const uint8_t *plx_thing_costs(const struct plx_path *path, int y)
     return path->thing_cost + (above & 15) * PLX_THING_TABLE + PLX_THING_TABLE / 2 - whole;
 }
 
+#define PLX_MOSAIC_BLOCK 256 /* pixels that are made at once: what is between stays in the first cache */
+#define PLX_MOSAIC_ROWS 5
+
+/* A row of a mosaic, and those around it. */
+struct plx_mosaic_rows {
+    const uint16_t *row[PLX_MOSAIC_ROWS]; /* samples above black; two mirrored ones stand before each row, and two behind */
+    int green;                            /* parity of the green columns in the middle row */
+    bool red_row;                         /* which has red */
+    int largest;                          /* sample of white */
+    uint32_t ratio[PLX_CHANNELS];         /* of plx_colour_ratio */
+};
+
 struct plx_kernels {
     const char *name;
 
@@ -165,6 +178,10 @@ struct plx_kernels {
     /* corners.c. Finds those of a ROW of CELLS */
     void (*corners)(const struct plx_image *left, const struct plx_image *cells, int row);
 
+    /* colour.c. COUNT pixels, at most PLX_MOSAIC_BLOCK, from X on, as linear light after the white balance:
+     * ret_linear[PLX_CHANNELS][PLX_MOSAIC_BLOCK] */
+    void (*mosaic)(const struct plx_mosaic_rows *rows, int x, int count, int32_t *ret_linear);
+
     /* flow.c. As plx_flow_track */
     bool (*flow_track)(const struct plx_pyramid *key, const struct plx_pyramid *now, int levels, const double from[2],
                        double ret_to[2]);
@@ -199,6 +216,7 @@ PLX_DECLARE(confidence);
 PLX_DECLARE(cells);
 PLX_DECLARE(paths);
 PLX_DECLARE(ground_sums);
+PLX_DECLARE(mosaic);
 PLX_DECLARE(corners);
 PLX_DECLARE(flow_track);
 #endif

@@ -26,5 +26,6 @@ const struct plx_kernels PLX_KERNEL(kernels) = {
     .paths = PLX_KERNEL(paths),
     .ground_sums = PLX_KERNEL(ground_sums),
     .corners = PLX_KERNEL(corners),
+    .mosaic = PLX_KERNEL(mosaic),
     .flow_track = PLX_KERNEL(flow_track),
 };

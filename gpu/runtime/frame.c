@@ -7,7 +7,7 @@
 #include "gpu/internal.h"
 
 #define RECORDINGS 64 /* the most slots that a region has */
-#define CHANGING 8    /* kernels of a frame with new arguments each time */
+#define CHANGING 12   /* kernels of a frame with new arguments each time */
 
 struct plx_gpu_frames {
     int count, oldest; /* when all are taken, the oldest makes room */

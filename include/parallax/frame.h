@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PLX_ABI_VERSION 7u
+#define PLX_ABI_VERSION 8u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_HISTOGRAM_TILES 8 /* histogram zones per axis */
@@ -63,6 +63,14 @@ struct plx_calibration_info {
     double fx, fy, cx, cy;
     double cx_right; /* differs from cx only where the rectification does not share it */
     double baseline_m;
+};
+
+/* How the colour picture was made of the sensor's samples. */
+struct plx_colour_info {
+    float
+        gain[3]; /* red, green and blue of the white balance, 1 to 8; 1 where the camera gives finished colours; 0: no colour */
+    uint32_t
+        known; /* 1: the white balance is configured or estimated, or the camera's own; 0: there was nothing to estimate yet */
 };
 
 struct plx_ground_info {
@@ -285,6 +293,11 @@ struct plx_cell {
     uint8_t foot, top; /* ends of what stands in an OCCUPIED cell: heights above the ground, PLX_CELL_HEIGHT_M */
 };
 
+/* A pixel of the colour picture: sRGB (IEC 61966-2-1). */
+struct plx_rgb {
+    uint8_t r, g, b;
+};
+
 /* Bytes of an element of plane ID. */
 static inline uint32_t plx_plane_element(enum plx_plane_id id)
 {
@@ -317,15 +330,15 @@ struct plx_frame {
     struct plx_alignment_info alignment;
     struct plx_drift_info drift; /* what is left with the correction in force */
     struct plx_correction_info correction;
-    uint32_t cpu_us; /* processor time of all threads of the engine since its frame before; 0: unknown, its first one */
+    uint32_t cpu_us;      /* processor time of all threads of the engine since its frame before; 0: unknown, its first one */
+    float blind_within_m; /* nothing nearer is seen: disparities end there, or obstacles.range_min_m; 0 in a raw frame */
     struct plx_motion_info motion;
     struct plx_mount_info mount;
     struct plx_map_info map;
     struct plx_verdict_info verdict;
     struct plx_zone_info zone[PLX_MAX_ZONES];
+    struct plx_colour_info colour;
     struct plx_plane plane[PLX_PLANE_COUNT];
-    float blind_within_m;    /* nothing nearer is seen: disparities end there, or obstacles.range_min_m; 0 in a raw frame */
-    uint32_t reserved;       /* 0 */
     uint32_t region_count;   /* components found, published or not */
     uint32_t obstacle_count; /* entries in obstacle[] below, sorted by area, LOST tracks last */
     struct plx_obstacle obstacle[PLX_MAX_OBSTACLES];

@@ -24,7 +24,8 @@
     ROW(RIGHT, uint8_t)      /* [height][width] rectified right image; off unless publish.right is set (recording needs it) */ \
     ROW(SCAN, struct plx_scan)      /* [1][columns], columns = width / PLX_COLUMN_WIDTH, rounded up */                         \
     ROW(STIXELS, struct plx_stixel) /* [columns][PLX_COLUMN_STIXELS], nearest first, unused ones all 0 */                      \
-    ROW(MAP, struct plx_cell)       /* [PLX_MAP_CELLS][PLX_MAP_CELLS] the ground around the robot, see struct plx_map_info */
+    ROW(MAP, struct plx_cell)       /* [PLX_MAP_CELLS][PLX_MAP_CELLS] the ground around the robot, see struct plx_map_info */    \
+    ROW(COLOUR, struct plx_rgb)     /* [height][width] the left picture in colour, sRGB; off unless colour.enabled is set */
 
 /* What the service is doing: number, name, word. */
 #define PLX_STATE_TABLE(ROW)                                                                                                   \
@@ -125,7 +126,8 @@
     ROW(OBSTACLES, "obstacles")                                                                                                \
     ROW(MOTION, "motion")                                                                                                      \
     ROW(TRACKS, "tracks")                                                                                                      \
-    ROW(MAP, "map")
+    ROW(MAP, "map")                                                                                                            \
+    ROW(COLOUR, "colour")
 
 /* Where ego-motion comes from: number, name. */
 #define PLX_MOTION_TABLE(ROW)                                                                                                  \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Time of a whole frame on the GPU, from raw pictures to tracked obstacles in the published frame: `bench_gpu_frame
- * [-m MULTIPROCESSORS] [-c SCHEDULE] [-l WARPS[,PAUSE_NS]] [-N beside|process] [rounds]`; -m confines it to a part of the
+ * [-m MULTIPROCESSORS] [-c SCHEDULE] [-C] [-l WARPS[,PAUSE_NS]] [-N beside|process] [rounds]`; -m confines it to a part of the
  * GPU, -c forces a schedule of stage sgm (its number, as in bench_stereo), and with -l the rest reads memory at random places
- * meanwhile (tests/parity/contention.h): what a copy gets then is printed. With -N frames are timed beside a neural network
+ * meanwhile (tests/parity/contention.h): what a copy gets then is printed. With -C frames with motion of an 8-bit mosaic are
+ * timed without and with the colour picture too, in turns. With -N frames are timed beside a neural network
  * too (tests/bench/network.h), on the rest or from a process of its own: what both lose is printed below each row. Medians in
  * ms, as in the service: pictures and frame lie in memory shared with the CPU, and waiting and the CPU's own work are included.
  * *cpu*: processor time of all threads for a frame, mean. *Alone*: matching and rectification alone, with *ratio* of the frame
@@ -28,6 +29,7 @@
 #include "tests/parity/parity.h"
 
 #define WARM 10
+#define COLOUR_RUNS 5
 
 static struct network *beside; /* what runs while frames are timed; NULL: nothing */
 
@@ -79,6 +81,7 @@ struct conditions {
     int multiprocessors; /* 0: all */
     int schedule;        /* below 0: the backend's choice */
     int rounds;
+    bool colour;
     struct contention *load; /* or NULL */
 };
 
@@ -139,6 +142,27 @@ static void print_beside(struct fixture_kind *kind, struct conditions conditions
     }
 }
 
+/* What the colour picture costs. */
+static void print_colour(const struct fixture_kind *kind, const struct conditions *conditions, struct times *times)
+{
+    struct fixture_kind mosaic = *kind;
+    double ms[2][COLOUR_RUNS];
+
+    if (!conditions->colour)
+        return;
+    mosaic.format = PLX_FORMAT_BAYER8;
+    mosaic.distorted = true; /* the colour picture is resampled */
+    for (int i = 0; i < 2 * COLOUR_RUNS; i++) {
+        mosaic.params.colour.enabled = i % 2;
+        measure(&mosaic, conditions, false, times);
+        ms[i % 2][i / 2] = times->frame_ms[conditions->rounds / 2];
+    }
+    for (int i = 0; i < 2; i++)
+        qsort(ms[i], COLOUR_RUNS, sizeof ms[i][0], timing_ascending);
+    printf("    mosaic %.3f, in colour %.3f: %.3f times\n", ms[0][COLOUR_RUNS / 2], ms[1][COLOUR_RUNS / 2],
+           ms[1][COLOUR_RUNS / 2] / ms[0][COLOUR_RUNS / 2]);
+}
+
 /* False without a GPU. */
 static bool print_row(struct fixture_kind *kind, const struct conditions *conditions, struct network *network,
                       struct times *times)
@@ -163,12 +187,14 @@ static bool print_row(struct fixture_kind *kind, const struct conditions *condit
            kind->params.match.disparities, whole, cpu, untimed, motion, p10, p90, times->cpu_ms, matching, motion / matching);
     print_stages(times);
     without[1] = network_times(times->frame_ms, rounds);
+    print_colour(kind, conditions, times);
     print_beside(kind, *conditions, network, times, without);
     return true;
 }
 
 struct options {
     int multiprocessors, schedule, warps, pause_ns, rounds;
+    bool colour;
     enum network_way network;
 };
 
@@ -176,11 +202,12 @@ struct options {
 static bool parse(int argc, char **argv, struct options *ret)
 {
     bool is_wrong = false;
-    for (int option; (option = getopt(argc, argv, "m:c:l:N:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "m:c:Cl:N:")) != -1;) {
         if (option == 'm')
             ret->multiprocessors = atoi(optarg);
         if (option == 'c')
             ret->schedule = atoi(optarg);
+        ret->colour |= option == 'C';
         is_wrong |= option == '?' || (option == 'l' && sscanf(optarg, "%d,%d", &ret->warps, &ret->pause_ns) < 1) ||
                     (option == 'N' && !network_parse(optarg, &ret->network));
     }
@@ -196,7 +223,7 @@ int main(int argc, char **argv)
     } rows[] = {{640, 480, 64}, {640, 480, 128}, {1240, 374, 128}, {1280, 720, 128}, {1920, 1080, 128}};
     struct options options = {.schedule = -1, .network = NETWORK_NONE};
     if (!parse(argc, argv, &options)) {
-        fprintf(stderr, "usage: bench_gpu_frame [-m MULTIPROCESSORS] [-c SCHEDULE] [-l WARPS[,PAUSE_NS] | -N " NETWORK_WAYS
+        fprintf(stderr, "usage: bench_gpu_frame [-m MULTIPROCESSORS] [-c SCHEDULE] [-C] [-l WARPS[,PAUSE_NS] | -N " NETWORK_WAYS
                         "] [rounds]\n");
         return 64;
     }
@@ -205,7 +232,7 @@ int main(int argc, char **argv)
         return 1;
     struct network *network = network_create(options.network);
     const int multiprocessors = confine(options.multiprocessors);
-    const struct conditions conditions = {multiprocessors, options.schedule, options.rounds,
+    const struct conditions conditions = {multiprocessors, options.schedule, options.rounds, options.colour,
                                           contention_create(multiprocessors, options.warps, options.pause_ns)};
     network_start(network);
     bool is_there = true;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/colour/colour.h"
 #include "core/pipeline/stages.h"
 #include "gpu/gpu.h"
 #include "gpu/internal.h"
@@ -19,7 +20,7 @@
 #define COPY_BYTES ((size_t)512 << 20)
 
 struct set {
-    struct plx_image grey, other, out, disparity, history, blended, census, bins, patch;
+    struct plx_image grey, other, out, disparity, history, blended, census, bins, patch, rgb, warped;
     struct plx_remap map;
     uint64_t *results; /* result of sum, rectify and match_template */
 };
@@ -28,6 +29,7 @@ struct bench {
     struct plx_stages *stages;
     int width, height, rounds;
     struct plx_raw raw;
+    struct plx_image tone;
     struct plx_filter filter;
     struct plx_match match;
     struct set sets[SETS];
@@ -54,6 +56,25 @@ static int convert(struct bench *bench, const struct set *set)
     struct plx_raw raw = bench->raw;
     raw.data = set->disparity.data;
     return bench->stages->ops->convert(bench->stages, &raw, &set->out);
+}
+
+static int colour(struct bench *bench, const struct set *set)
+{
+    const struct plx_development development = {.black = 4,
+                                                .gain = {7000, PLX_COLOUR_ONE, 9000},
+                                                .matrix = {PLX_COLOUR_ONE, 0, 0, 0, PLX_COLOUR_ONE, 0, 0, 0, PLX_COLOUR_ONE},
+                                                .tone = bench->tone.data};
+    struct plx_raw raw = bench->raw;
+    raw.data = set->grey.data;
+    raw.pitch = set->grey.pitch;
+    raw.bytes = raw.pitch * (size_t)raw.height;
+    raw.format = PLX_FORMAT_BAYER8;
+    return bench->stages->ops->colour(bench->stages, &raw, &development, &set->rgb);
+}
+
+static int rectify_rgb(struct bench *bench, const struct set *set)
+{
+    return bench->stages->ops->rectify(bench->stages, &set->rgb, &set->map, &set->warped, NULL);
 }
 
 static int histogram(struct bench *bench, const struct set *set)
@@ -266,6 +287,8 @@ static void open_bench(struct bench *bench)
         set->census = image(bench, bench->width, bench->height, PLX_U32);
         set->bins = image(bench, 256, PLX_HISTOGRAM_EYE_ROWS, PLX_U32);
         set->patch = image(bench, 32, 16, PLX_U8);
+        set->rgb = image(bench, bench->width, bench->height, PLX_RGB);
+        set->warped = image(bench, bench->width, bench->height, PLX_RGB);
         set->results = results.data;
         paint(bench, &set->grey, NOISE);
         paint(bench, &set->other, NOISE);
@@ -273,6 +296,8 @@ static void open_bench(struct bench *bench)
         paint(bench, &set->patch, NOISE);
     }
     make_maps(bench);
+    bench->tone = image(bench, PLX_COLOUR_FULL + 1, 1, PLX_U8);
+    paint(bench, &bench->tone, RAMP);
     must(bench, bench->stages->ops->alloc_local(bench->stages, COPY_BYTES, NULL, (void **)&bench->from));
     must(bench, bench->stages->ops->alloc_local(bench->stages, COPY_BYTES, NULL, (void **)&bench->to));
     MUST_CUDA(bench, cudaEventCreate(&bench->begin));
@@ -303,6 +328,8 @@ static void report_all(struct bench *bench)
     report(bench, "convert YUYV", convert, 3);
     bench->raw.format = PLX_FORMAT_BAYER10;
     report(bench, "convert 10-bit Bayer", convert, 3);
+    report(bench, "colour of 8-bit Bayer", colour, 4);
+    report(bench, "rectify RGB", rectify_rgb, sizeof(struct plx_remap_entry) + 6);
     report(bench, "temporal", temporal, 8);
     report(bench, "absolute difference", absdiff, 3);
     report(bench, "invert", invert, 2);

@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/image.h"
+#include "core/colour/colour.h"
 #include "core/pipeline/stages.h"
 #include "cpu/cpu.h"
 
@@ -18,7 +19,7 @@
 struct bench {
     struct plx_stages *stages;
     struct plx_raw raw;
-    struct plx_image a, b, u16, history, disparity, bins, patch;
+    struct plx_image a, b, u16, history, disparity, bins, patch, rgb, warped, tone;
     struct plx_remap map;
     struct plx_filter filter;
 };
@@ -28,6 +29,20 @@ typedef int run_stage(struct bench *bench);
 static int convert(struct bench *bench)
 {
     return bench->stages->ops->convert(bench->stages, &bench->raw, &bench->b);
+}
+
+static int colour(struct bench *bench)
+{
+    const struct plx_development development = {.black = 4,
+                                                .gain = {7000, PLX_COLOUR_ONE, 9000},
+                                                .matrix = {PLX_COLOUR_ONE, 0, 0, 0, PLX_COLOUR_ONE, 0, 0, 0, PLX_COLOUR_ONE},
+                                                .tone = bench->tone.data};
+    return bench->stages->ops->colour(bench->stages, &bench->raw, &development, &bench->rgb);
+}
+
+static int rectify_rgb(struct bench *bench)
+{
+    return bench->stages->ops->rectify(bench->stages, &bench->rgb, &bench->map, &bench->warped, NULL);
 }
 
 static int histogram(struct bench *bench)
@@ -137,7 +152,11 @@ int main(int argc, char **argv)
     bench.disparity = image_new(stages, WIDTH, HEIGHT, PLX_U16);
     bench.bins = image_new(stages, 256, 65, PLX_U32);
     bench.patch = image_new(stages, 32, 16, PLX_U8);
-    struct plx_image raw = image_new(stages, 3 * WIDTH, HEIGHT, PLX_U8);
+    bench.rgb = image_new(stages, WIDTH, HEIGHT, PLX_RGB);
+    bench.warped = image_new(stages, WIDTH, HEIGHT, PLX_RGB);
+    bench.tone = image_new(stages, PLX_COLOUR_FULL + 1, 1, PLX_U8);
+    plx_colour_tones(bench.tone.data);
+    struct plx_image raw = image_new(stages, 4 * WIDTH, HEIGHT, PLX_U8);
     make_map(&bench);
 
     printf("image stages, %d x %d\n", WIDTH, HEIGHT);
@@ -152,9 +171,12 @@ int main(int argc, char **argv)
                                      .format = (enum plx_format)format,
                                      .eye_width = WIDTH};
         report(&bench, name, convert);
+        snprintf(name, sizeof name, "colour of %s", plx_format_layout((enum plx_format)format)->name);
+        report(&bench, name, colour);
     }
     report(&bench, "histogram, noise", histogram);
     report(&bench, "rectify", rectify);
+    report(&bench, "rectify RGB", rectify_rgb);
     plx_filter_make(true, 5, 5, &bench.filter);
     report(&bench, "filter 5x5", filter);
     plx_filter_make(true, 31, 31, &bench.filter);
@@ -168,8 +190,9 @@ int main(int argc, char **argv)
     memset(bench.a.data, 0, bench.a.pitch * HEIGHT);
     report(&bench, "histogram, black", histogram);
 
-    struct plx_image *images[] = {&bench.a,     &bench.b, &bench.u16, &bench.history, &bench.disparity, &bench.bins,
-                                  &bench.patch, &raw,     NULL};
+    struct plx_image *images[] = {&bench.a,         &bench.b,    &bench.u16,   &bench.history,
+                                  &bench.disparity, &bench.bins, &bench.patch, &bench.rgb,
+                                  &bench.warped,    &bench.tone, &raw,         NULL};
     for (int i = 0; images[i]; i++)
         stages->ops->free(stages, images[i]->data);
     stages->ops->free(stages, bench.map.entry);

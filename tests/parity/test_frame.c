@@ -311,6 +311,9 @@ int main(int argc, char **argv)
         plx_pipeline_params_default(&kind.params);
         kind.params.match.disparities = 64;
         compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, -1, "every format");
+        kind.params.colour.enabled = true;
+        kind.distorted = format % 2;
+        compare(&parity, &kind, PLX_GPU_MEMORY_AUTO, -1, "every format, in colour");
     }
     for (int memory = PLX_GPU_MEMORY_AUTO; memory <= PLX_GPU_MEMORY_COPIED; memory++)
         compare_slots(&parity, &kind, (enum plx_gpu_memory)memory);

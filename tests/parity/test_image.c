@@ -9,6 +9,7 @@
 
 #include "core/base/image.h"
 #include "core/checks/picture_sums.h"
+#include "core/colour/white_balance.h"
 #include "core/pipeline/stages.h"
 #include "tests/parity/confine.h"
 #include "tests/parity/image.h"
@@ -60,6 +61,43 @@ static void test_sharpness(struct parity *parity, int width, int height)
     twin_free(parity->gpu, &steps);
 }
 
+static void test_colour(struct parity *parity, struct plx_raw raw, struct twin *buffer)
+{
+    struct twin rgb = twin_new(parity->gpu, raw.eye_width, raw.height, PLX_RGB),
+                tone = twin_new(parity->gpu, PLX_COLOUR_FULL + 1, 1, PLX_U8),
+                sums = twin_new(parity->gpu, plx_colour_sum_columns(raw.height), PLX_COLOUR_SUMS, PLX_U64);
+    struct plx_development development = {
+        .black = raw.eye_x % 2 ? 0 : 9, /* a matrix that leaves the range on both sides */
+        .gain = {PLX_COLOUR_ONE, 2 * PLX_COLOUR_ONE + 77, PLX_COLOUR_MAX_GAIN * PLX_COLOUR_ONE},
+        .matrix = {9000, -3000, -1904, -1111, 6666, -1459, 17, -5003, 9082}};
+    struct plx_raw on_gpu = raw;
+    char what[160];
+
+    plx_colour_tones(tone.want.data);
+    twin_share(&tone);
+    raw.chroma = (struct plx_chroma){raw.eye_x & 1, raw.eye_width & 1, raw.height & 1, raw.width & 1};
+    on_gpu.chroma = raw.chroma;
+    raw.data = buffer->want.data;
+    on_gpu.data = buffer->got.data;
+    snprintf(what, sizeof what, "colour, %s, order %d, %s, eye at %d", plx_format_layout(raw.format)->name, (int)raw.bayer,
+             raw.msb_aligned ? "MSB" : "LSB", raw.eye_x);
+    for (int i = 0; i < 2; i++) {
+        const bool makes_sums = i > 0;
+        int (*const stage)(struct plx_stages *, const struct plx_raw *, const struct plx_development *,
+                           const struct plx_image *) = makes_sums ? parity->cpu->ops->colour_sums : parity->cpu->ops->colour;
+        development.tone = tone.want.data;
+        const int want = stage(parity->cpu, &raw, &development, makes_sums ? &sums.want : &rgb.want);
+        development.tone = tone.got.data;
+        const int got = (makes_sums ? parity->gpu->ops->colour_sums : parity->gpu->ops->colour)(
+            parity->gpu, &on_gpu, &development, makes_sums ? &sums.got : &rgb.got);
+        parity_done(parity, want, got, what);
+        parity_compare(parity, makes_sums ? &sums : &rgb, what);
+    }
+    twin_free(parity->gpu, &rgb);
+    twin_free(parity->gpu, &tone);
+    twin_free(parity->gpu, &sums);
+}
+
 /* Whole, left half, right half, and an odd window. */
 static void test_windows(struct parity *parity, struct plx_raw raw, struct twin *buffer)
 {
@@ -77,6 +115,7 @@ static void test_windows(struct parity *parity, struct plx_raw raw, struct twin 
         test_convert(parity, raw, buffer, what);
         snprintf(what, sizeof what, "checksum, %s, eye at %d", plx_format_layout(raw.format)->name, raw.eye_x);
         test_checksum(parity, raw, buffer, what);
+        test_colour(parity, raw, buffer);
     }
 }
 
@@ -85,7 +124,7 @@ static void test_formats(struct parity *parity, int width, int height)
     for (int format = 0; format < PLX_FORMAT_COUNT; format++) {
         const struct plx_format_layout *layout = plx_format_layout((enum plx_format)format);
         const int row = (int)plx_raw_row_bytes((enum plx_format)format, width);
-        const int rows = height + (layout->chroma_plane ? (height + 1) / 2 : 0);
+        const int rows = (int)plx_raw_rows((enum plx_format)format, height);
 
         if (layout->bayer && (width < 2 || height < 2))
             continue;
@@ -142,16 +181,17 @@ static void fill_map(struct plx_remap_entry *entry, int width, int height, bool 
 
 static void test_rectify(struct parity *parity, int width, int height)
 {
-    for (int variant = 0; variant < 4; variant++) {
-        const enum plx_type type = variant % 2 ? PLX_U16 : PLX_U8;
-        const int source_width = variant / 2 ? width : (width + 9) / 2, source_height = height + variant;
+    static const enum plx_type types[] = {PLX_U8, PLX_U16, PLX_RGB};
+    for (int variant = 0; variant < 6; variant++) {
+        const enum plx_type type = types[variant % 3];
+        const int source_width = variant / 3 ? width : (width + 9) / 2, source_height = height + variant;
         struct twin src = pattern_new(parity, source_width, source_height, type, NOISE);
         struct twin entries = twin_new(parity->gpu, width * height * (int)sizeof(struct plx_remap_entry), 1, PLX_U8);
         struct twin dst = twin_new(parity->gpu, width, height, type), masked = twin_new(parity->gpu, 1, 1, PLX_U32);
         const struct plx_remap cpu = {entries.want.data, width, height}, gpu = {entries.got.data, width, height};
         char what[32];
 
-        fill_map(cpu.entry, width, height, variant >= 2);
+        fill_map(cpu.entry, width, height, variant >= 3);
         twin_share(&entries);
         snprintf(what, sizeof what, "rectify, variant %d", variant);
         parity_done(parity, parity->cpu->ops->rectify(parity->cpu, &src.want, &cpu, &dst.want, masked.want.data),

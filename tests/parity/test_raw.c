@@ -47,9 +47,8 @@ static void *take_memory(struct side *side, size_t bytes)
 /* The same noise on each side: it begins at SEED. */
 static void make_pair(struct side *side, const struct kind *kind, int number, uint64_t seed)
 {
-    const struct plx_format_layout *layout = plx_format_layout(kind->format);
     const size_t pitch = (plx_raw_row_bytes(kind->format, 2 * kind->width) + PADDING + 1) / 2 * 2;
-    const size_t rows = (size_t)kind->height + (layout->chroma_plane ? ((size_t)kind->height + 1) / 2 : 0);
+    const size_t rows = plx_raw_rows(kind->format, kind->height);
 
     side->pair[number] = take_memory(side, rows * pitch);
     for (size_t i = 0; i < rows * pitch; i++)

@@ -296,6 +296,10 @@ static void set_random(struct plx_config *config, const struct plx_key *key, uin
         for (size_t i = 0; i < key->size; i++)
             used += (size_t)snprintf(assignment + used, sizeof assignment - used, "%s%d", i ? "," : "",
                                      (int)(scratch_random(seed) % 256));
+    } else if (key->type == PLX_KEY_REALS) {
+        for (size_t i = 0; i < key->size / sizeof(double); i++)
+            used += (size_t)snprintf(assignment + used, sizeof assignment - used, "%s%.17g", i ? "," : "",
+                                     random_number(range, seed));
     } else if (key->type == PLX_KEY_FLAGS) {
         random_flags(seed, assignment + used, room);
     } else if (key->type == PLX_KEY_ZONES) {
@@ -339,7 +343,8 @@ static int try_number(const struct plx_key *key, double value, const char *forma
     before = config;
     size_t used = (size_t)snprintf(assignment, sizeof assignment, "%s=", key->name);
     used += (size_t)snprintf(assignment + used, sizeof assignment - used, format, value);
-    for (size_t i = 1; key->type == PLX_KEY_BYTES && i < key->size; i++)
+    const size_t items = key->type == PLX_KEY_BYTES ? key->size : key->type == PLX_KEY_REALS ? key->size / sizeof(double) : 1;
+    for (size_t i = 1; i < items; i++)
         used += (size_t)snprintf(assignment + used, sizeof assignment - used, ",1");
     int result = plx_config_set(&config, assignment, &message);
     if (result < 0) {
@@ -357,7 +362,7 @@ static void limits_are_the_table_s(void **state)
         const struct plx_range *range = plx_key_range(key);
         if (key->words || !range)
             continue;
-        const bool real = key->type == PLX_KEY_REAL, fraction = real || key->type == PLX_KEY_PX;
+        const bool real = key->type == PLX_KEY_REAL || key->type == PLX_KEY_REALS, fraction = real || key->type == PLX_KEY_PX;
         const double unit = key->type == PLX_KEY_PX ? 1.0 / PLX_DISPARITY_ONE : 1;
         const char *format = fraction ? "%.17g" : "%.0f";
         const bool choice = range->number == PLX_NUMBER_CHOICE;

@@ -28,7 +28,7 @@ static const char *takes(const struct plx_key *key, const char *expected)
         return "";
     if (key->type == PLX_KEY_FLAGS)
         return "names of flags";
-    return range && key->type != PLX_KEY_BYTES ? range + strlen("number from ") : expected;
+    return range && !plx_key_is_list(key->type) ? range + strlen("number from ") : expected;
 }
 
 /* A table of all keys that are expert, or of those that are not, in Markdown. */

@@ -7,9 +7,8 @@
 /* A raw buffer of exactly the bytes that it needs, with padded rows; free *ret_data. */
 static struct plx_raw raw_new(enum plx_format format, int width, int height, enum pattern pattern, uint8_t **ret_data)
 {
-    const struct plx_format_layout *layout = plx_format_layout(format);
     size_t row = plx_raw_row_bytes(format, width);
-    size_t rows = (size_t)height + (layout->chroma_plane ? ((size_t)height + 1) / 2 : 0);
+    size_t rows = plx_raw_rows(format, height);
     struct plx_raw raw = {.width = width, .height = height, .pitch = row + 6, .format = format, .eye_width = width};
     raw.bytes = (rows - 1) * raw.pitch + row;
     uint8_t *data = malloc(raw.bytes);
@@ -90,8 +89,8 @@ static int count_common(const uint8_t *a, const uint8_t *b, int width, int heigh
     for (int i = 0; i < 2; i++) {
         const struct plx_image sums = {sum[i], 64, 1, sizeof sum[i], PLX_U64};
         const size_t pitch = (size_t)width;
-        const struct plx_raw raw = {i ? b : a,       pitch * (size_t)height, width, height, pitch,
-                                    PLX_FORMAT_GREY, PLX_BAYER_RGGB,         false, 0,      width};
+        const struct plx_raw raw = {
+            i ? b : a, pitch * (size_t)height, width, height, pitch, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, width, {0}};
         assert_int_equal(stages->ops->checksum(stages, &raw, &sums), 0);
     }
     for (int tile = 0; tile < 64; tile++)
@@ -127,7 +126,7 @@ static void known_pixels(void **state)
 {
     (void)state;
     const uint8_t rgb[6] = {255, 0, 0, 10, 20, 30};
-    struct plx_raw raw = {rgb, 6, 2, 1, 6, PLX_FORMAT_RGB24, PLX_BAYER_RGGB, false, 0, 2};
+    struct plx_raw raw = {rgb, 6, 2, 1, 6, PLX_FORMAT_RGB24, PLX_BAYER_RGGB, false, 0, 2, {0}};
     struct plx_image grey = test_image_new(2, 1, PLX_U8, 0);
     assert_int_equal(stages->ops->convert(stages, &raw, &grey), 0);
     assert_int_equal(((uint8_t *)grey.data)[0], 77);                                         /* 77 * 255 / 256 = 76.7 */
@@ -135,7 +134,7 @@ static void known_pixels(void **state)
     test_image_free(&grey);
 
     const uint16_t words[2] = {0x03FF, 0x0155};
-    struct plx_raw y10 = {words, 4, 2, 1, 4, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 2};
+    struct plx_raw y10 = {words, 4, 2, 1, 4, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 2, {0}};
     grey = test_image_new(2, 1, PLX_U16, 0);
     assert_int_equal(stages->ops->convert(stages, &y10, &grey), 0);
     assert_int_equal(((uint16_t *)grey.data)[0], 0xFFC0);
@@ -144,7 +143,7 @@ static void known_pixels(void **state)
 
     /* a red wall: red samples 200, all others 0; every pixel of every order is luma(200, 0, 0) */
     const uint8_t mosaic[16] = {200, 0, 200, 0, 0, 0, 0, 0, 200, 0, 200, 0, 0, 0, 0, 0};
-    struct plx_raw bayer = {mosaic, 16, 4, 4, 4, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 4};
+    struct plx_raw bayer = {mosaic, 16, 4, 4, 4, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 4, {0}};
     grey = test_image_new(4, 4, PLX_U8, 0);
     assert_int_equal(stages->ops->convert(stages, &bayer, &grey), 0);
     for (int i = 0; i < 16; i++)
@@ -163,25 +162,27 @@ static void wrong_descriptors_are_refused(void **state)
     (void)state;
     static uint8_t data[4096] __attribute__((aligned(8)));
     const struct wrong cases[] = {
-        {"no data", PLX_ERR_ARG, {NULL, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
-        {"unknown format", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_COUNT, PLX_BAYER_RGGB, false, 0, 8}},
-        {"unknown order", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, (enum plx_bayer)4, false, 0, 8}},
-        {"no width", PLX_ERR_RANGE, {data, 64, 0, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
-        {"negative height", PLX_ERR_RANGE, {data, 64, 8, -8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
-        {"too wide", PLX_ERR_RANGE, {data, 4096, 8193, 1, 8193, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
-        {"pitch below a row", PLX_ERR_RANGE, {data, 64, 8, 8, 7, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
-        {"pitch below a row of pairs", PLX_ERR_RANGE, {data, 64, 7, 2, 14, PLX_FORMAT_YUYV, PLX_BAYER_RGGB, false, 0, 7}},
-        {"odd pitch of words", PLX_ERR_RANGE, {data, 400, 8, 8, 17, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 8}},
-        {"odd address of words", PLX_ERR_RANGE, {data + 1, 400, 8, 8, 16, PLX_FORMAT_Y16, PLX_BAYER_RGGB, false, 0, 8}},
-        {"one byte short", PLX_ERR_FORMAT, {data, 63, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
-        {"no chroma plane", PLX_ERR_FORMAT, {data, 64, 8, 8, 8, PLX_FORMAT_NV12, PLX_BAYER_RGGB, false, 0, 8}},
-        {"pitch that overflows", PLX_ERR_FORMAT, {data, 64, 8, 8, SIZE_MAX / 4, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8}},
-        {"eye before the buffer", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, -1, 4}},
-        {"eye beyond the buffer", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 5, 4}},
-        {"eye that overflows", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 2147483647, 4}},
-        {"no eye", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 0}},
-        {"Bayer of one column", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 3, 1}},
-        {"Bayer of one row", PLX_ERR_RANGE, {data, 64, 8, 1, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 8}},
+        {"no data", PLX_ERR_ARG, {NULL, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"unknown format", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_COUNT, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"unknown order", PLX_ERR_ARG, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, (enum plx_bayer)4, false, 0, 8, {0}}},
+        {"no width", PLX_ERR_RANGE, {data, 64, 0, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"negative height", PLX_ERR_RANGE, {data, 64, 8, -8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"too wide", PLX_ERR_RANGE, {data, 4096, 8193, 1, 8193, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"pitch below a row", PLX_ERR_RANGE, {data, 64, 8, 8, 7, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"pitch below a row of pairs", PLX_ERR_RANGE, {data, 64, 7, 2, 14, PLX_FORMAT_YUYV, PLX_BAYER_RGGB, false, 0, 7, {0}}},
+        {"odd pitch of words", PLX_ERR_RANGE, {data, 400, 8, 8, 17, PLX_FORMAT_Y10, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"odd address of words", PLX_ERR_RANGE, {data + 1, 400, 8, 8, 16, PLX_FORMAT_Y16, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"one byte short", PLX_ERR_FORMAT, {data, 63, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"no chroma plane", PLX_ERR_FORMAT, {data, 64, 8, 8, 8, PLX_FORMAT_NV12, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"pitch that overflows",
+         PLX_ERR_FORMAT,
+         {data, 64, 8, 8, SIZE_MAX / 4, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}}},
+        {"eye before the buffer", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, -1, 4, {0}}},
+        {"eye beyond the buffer", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 5, 4, {0}}},
+        {"eye that overflows", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 2147483647, 4, {0}}},
+        {"no eye", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 0, {0}}},
+        {"Bayer of one column", PLX_ERR_RANGE, {data, 64, 8, 8, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 3, 1, {0}}},
+        {"Bayer of one row", PLX_ERR_RANGE, {data, 64, 8, 1, 8, PLX_FORMAT_BAYER8, PLX_BAYER_RGGB, false, 0, 8, {0}}},
     };
     struct plx_image grey = test_image_new(8, 8, PLX_U8, 0), untouched = test_image_new(8, 8, PLX_U8, 0);
     struct plx_image sums = test_image_new(64, 1, PLX_U64, 0);
@@ -194,7 +195,7 @@ static void wrong_descriptors_are_refused(void **state)
     }
     assert_true(test_image_equal(&grey, &untouched));
 
-    struct plx_raw good = {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8};
+    struct plx_raw good = {data, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}};
     assert_int_equal(plx_raw_check(&good, NULL), 0);
     struct plx_image narrow = test_image_new(7, 8, PLX_U8, 0), deep = test_image_new(8, 8, PLX_U32, 0);
     assert_int_equal(stages->ops->convert(stages, &good, &narrow), PLX_ERR_ARG);

@@ -400,7 +400,7 @@ static void the_scene_is_seen(void **state)
 
     plx_pipeline_params_default(&params);
     params.match.disparities = 64;
-    params.right = true;
+    params.right = params.colour.enabled = true;
     make_input(&input, 640, 480, false);
     struct plx_frame *frame = run(&input, &params, 2, &bytes);
     assert_true(frame->ground.valid);

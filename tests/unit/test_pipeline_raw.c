@@ -41,9 +41,8 @@ static void fixture_close(struct fixture *fixture)
 /* One buffer of noise with both eyes side by side, its rows padded; free *ret_data. */
 static struct plx_raw both_eyes(enum plx_format format, int eye_width, int height, uint8_t **ret_data)
 {
-    const struct plx_format_layout *layout = plx_format_layout(format);
     struct plx_raw raw = {.width = 2 * eye_width, .height = height, .format = format, .eye_width = eye_width};
-    const size_t rows = (size_t)height + (layout->chroma_plane ? ((size_t)height + 1) / 2 : 0);
+    const size_t rows = plx_raw_rows(format, height);
 
     raw.pitch = plx_raw_row_bytes(format, raw.width) + 6;
     raw.bytes = rows * raw.pitch;
@@ -200,7 +199,7 @@ static void wrong_sizes_and_pictures_are_refused(void **state)
         assert_true(message.text[0] != '\0' && !pipeline);
     }
     struct fixture fixture = fixture_open(8, 8);
-    const struct plx_raw good = {pixels, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8};
+    const struct plx_raw good = {pixels, 64, 8, 8, 8, PLX_FORMAT_GREY, PLX_BAYER_RGGB, false, 0, 8, {0}};
     struct plx_raw pair[PLX_EYES] = {good, good};
     pair[PLX_RIGHT].height = 7;
     assert_int_equal(plx_pipeline_process(fixture.pipeline, pair, 1, fixture.frame), PLX_ERR_ARG);

@@ -56,6 +56,7 @@ static void steps_read_what_is_there(void **state)
     (void)state;
     bool written[PLX_IMAGES] = {[PLX_IMAGE_NONE] = true, [PLX_IMAGE_HISTORY] = true};
 
+    params.colour.enabled = true;
     params.speckle.max_size = 50;
     params.temporal.max_step = 16;
     params.prefilter_width = 3;
@@ -145,11 +146,12 @@ static void planes_are_what_steps_write(void **state)
 {
     (void)state;
     for (int id = 0; id < PLX_PLANE_COUNT; id++)
-        assert_int_equal(plx_plan_has_plane(&kind, (enum plx_plane_id)id), id != PLX_PLANE_RIGHT);
-    params.right = true;
+        assert_int_equal(plx_plan_has_plane(&kind, (enum plx_plane_id)id), id != PLX_PLANE_RIGHT && id != PLX_PLANE_COLOUR);
+    params.right = params.colour.enabled = true;
     assert_true(plx_plan_has_plane(&kind, PLX_PLANE_RIGHT));
+    assert_true(plx_plan_has_plane(&kind, PLX_PLANE_COLOUR));
 
-    const struct plx_pipeline_params none = {.right = true};
+    const struct plx_pipeline_params none = {.right = true, .colour.enabled = true};
     kind = (struct plx_frame_kind){.params = &none, .raw = true, .identity = {true, true}};
     for (int id = 0; id < PLX_PLANE_COUNT; id++)
         assert_int_equal(plx_plan_has_plane(&kind, (enum plx_plane_id)id),

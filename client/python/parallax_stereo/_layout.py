@@ -55,15 +55,18 @@ OBSTACLE = _struct(("label track status age_frames area_px", "u4"), ("x y width 
                    ("size_m", "f4", 2), ("size_class", "u4"), ("outline", "u2", 16))
 CELL = _struct(("kind age foot top", "u1"))
 SCAN = _struct(("nearest free known stixels", "u2"))
+RGB = _struct(("r g b", "u1"))
+COLOUR = _struct(("gain", "f4", 3), ("known", "u4"))
 STIXEL = _struct(("y0 y1 disparity near_disparity", "u2"), ("top_mm foot_mm", "i2"), ("support label", "u2"))
 
 _HEAD: tuple[tuple[Any, ...], ...] = (
     ("sequence epoch", "u8"), ("published_ns suspended_ns fresh_ns skew_ns", "i8"), ("state health source blind", "u4"),
     ("pairs_skipped", "u8"), ("capture", CAPTURE, 2), ("calibration", CALIBRATION), ("width height", "u4"),
     ("min_disparity", "i4"), ("disparities", "u4"), ("stage_us", "u4", len(Stage)), ("bytes", "u4"), ("ground", GROUND),
-    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("cpu_us", "u4"), ("motion", MOTION), ("mount", MOUNT),
-    ("map", MAP), ("verdict", VERDICT), ("zone", ZONE, MAX_ZONES), ("plane", PLANE, len(Plane)),
-    ("blind_within_m", "f4"), ("reserved region_count obstacle_count", "u4"))
+    ("alignment", ALIGNMENT), ("drift", DRIFT), ("correction", CORRECTIONS), ("cpu_us", "u4"), ("blind_within_m", "f4"), ("motion", MOTION), ("mount", MOUNT),
+    ("map", MAP), ("verdict", VERDICT), ("zone", ZONE, MAX_ZONES), ("colour", COLOUR),
+    ("plane", PLANE, len(Plane)),
+    ("region_count obstacle_count", "u4"))
 HEAD = _struct(*_HEAD)  # of a frame: what comes before its obstacles
 FRAME = _struct(*_HEAD, ("obstacle", OBSTACLE, MAX_OBSTACLES))
 OBSTACLES_OFFSET: int = FRAME.fields["obstacle"][1] if FRAME.fields else 0
@@ -81,7 +84,7 @@ STRUCTURES = {
     "plx_correction_info": CORRECTIONS, "plx_pose": POSE, "plx_motion_info": MOTION, "plx_mount_info": MOUNT, "plx_motion_hint": MOTION_HINT,
     "plx_map_info": MAP, "plx_zone_info": ZONE, "plx_verdict_info": VERDICT, "plx_verdict_now": VERDICT_NOW, "plx_cell": CELL,
     "plx_obstacle": OBSTACLE, "plx_scan": SCAN, "plx_stixel": STIXEL, "plx_frame": FRAME, "plx_view": VIEW,
-    "plx_mapping": MAPPING, "plx_box": BOX, "plx_location": LOCATION,
+    "plx_mapping": MAPPING, "plx_box": BOX, "plx_location": LOCATION, "plx_colour_info": COLOUR, "plx_rgb": RGB,
 }
 
 # The elements of the planes.

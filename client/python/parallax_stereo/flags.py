@@ -18,6 +18,7 @@ class Plane(Number):
     SCAN = 8
     STIXELS = 9
     MAP = 10
+    COLOUR = 11
 
 
 class State(Number):
@@ -69,6 +70,7 @@ class Stage(Number):
     MOTION = 11
     TRACKS = 12
     MAP = 13
+    COLOUR = 14
 
 
 class MotionSource(Number):
@@ -135,6 +137,7 @@ PLANE_ELEMENTS = {
     Plane.SCAN: "plx_scan",
     Plane.STIXELS: "plx_stixel",
     Plane.MAP: "plx_cell",
+    Plane.COLOUR: "plx_rgb",
 }
 
 

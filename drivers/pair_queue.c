@@ -183,22 +183,14 @@ int plx_pair_queue_begin_pair(struct plx_pair_queue *queue, void *ret_data[PLX_E
     return number;
 }
 
-void plx_pair_queue_publish(struct plx_pair_queue *queue, int number, enum plx_eye eye, const struct plx_image *image,
+void plx_pair_queue_publish(struct plx_pair_queue *queue, int number, enum plx_eye eye, const struct plx_raw *raw,
                             const struct plx_capture *capture)
 {
     pthread_mutex_lock(&queue->lock);
     struct pair *pair = &queue->pair[number];
     pair->capture[eye] = *capture;
     pair->capture[eye].buffer = &pair->use[eye];
-    pair->capture[eye].raw[eye] = (struct plx_raw){
-        .data = image->data,
-        .bytes = image->pitch * (size_t)image->height,
-        .width = image->width,
-        .height = image->height,
-        .pitch = image->pitch,
-        .format = image->type == PLX_U16 ? PLX_FORMAT_Y16 : PLX_FORMAT_GREY,
-        .eye_width = image->width,
-    };
+    pair->capture[eye].raw[eye] = *raw;
     pair->use[eye] = READY;
     queue->asked = false; /* the reader has its picture; the next pair is begun when it asks again */
     pthread_cond_signal(&queue->reader);

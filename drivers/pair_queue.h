@@ -52,9 +52,9 @@ void plx_queued_source_release(struct plx_source *source, struct plx_capture *ca
 enum { PLX_PAIR_QUEUE_FULL = -1, PLX_PAIR_QUEUE_STOPPED = -2 };
 int plx_pair_queue_begin_pair(struct plx_pair_queue *queue, void *ret_data[PLX_EYES]);
 
-/* Hands EYE of pair NUMBER to the reader. IMAGE, U8 or U16, is a view of its data; CAPTURE gives the other fields. The left
+/* Hands EYE of pair NUMBER to the reader. RAW is a view of its data; CAPTURE gives the other fields. The left
  * eye goes first; both must go. */
-void plx_pair_queue_publish(struct plx_pair_queue *queue, int number, enum plx_eye eye, const struct plx_image *image,
+void plx_pair_queue_publish(struct plx_pair_queue *queue, int number, enum plx_eye eye, const struct plx_raw *raw,
                             const struct plx_capture *capture);
 
 /* Sleeps until DEADLINE_NS; false if MAKE must return. */

@@ -23,8 +23,10 @@
 
 static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
-    struct plx_synthetic_options options = {
-        .rate_hz = config->source.rate_hz, .exposure_delay = EXPOSURE_DELAY, .gain_delay = GAIN_DELAY};
+    struct plx_synthetic_options options = {.rate_hz = config->source.rate_hz,
+                                            .exposure_delay = EXPOSURE_DELAY,
+                                            .gain_delay = GAIN_DELAY,
+                                            .colour = config->pipeline.colour.enabled};
 
     (config->source.scene == PLX_SCENE_STREET ? plx_scene_street : plx_scene_demo)(
         config->source.width, config->source.height, (uint64_t)config->source.seed, &options.scene);
@@ -46,6 +48,7 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
         .rate_hz = config->source.rate_hz,
         .loop = config->source.loop,
         .bits = config->source.bits,
+        .colour = config->pipeline.colour.enabled,
     };
     return plx_replay_create(setup->memory, &options, &setup->source, message);
 }
@@ -58,6 +61,7 @@ static int open_cameras(struct plx_setup *setup, const struct plx_config *config
         .height = config->source.height,
         .rate_hz = config->source.rate_hz,
         .flicker_hz = config->exposure.flicker_hz,
+        .colour = config->pipeline.colour.enabled,
         .retries_refusals = setup->retries_refusals,
     };
     return plx_v4l2_create(setup->memory, &options, &setup->source, message);

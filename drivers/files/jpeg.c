@@ -23,6 +23,7 @@ struct jpeg_file {
     unsigned char *data;
     size_t bytes;
     int width, height;
+    bool colour;
 };
 
 static void finish(struct jpeg_file *file)
@@ -86,6 +87,7 @@ static int open_file(const char *path, struct jpeg_file *file, struct plx_error_
     if (file->width < 1 || file->width > PLX_MAX_SIDE || file->height < 1 || file->height > PLX_MAX_SIDE)
         return plx_fail(message, PLX_ERR_RANGE, "%s: %dx%d pixels, expected 1..%d per side", path, file->width, file->height,
                         PLX_MAX_SIDE);
+    file->colour = colours != TJCS_GRAY;
     return check_kind(file, colours, path, message);
 }
 
@@ -94,28 +96,42 @@ int plx_jpeg_info(const char *path, struct plx_picture_info *ret_info, struct pl
     struct jpeg_file file = {0};
     int result = open_file(path, &file, message);
     if (result == 0)
-        *ret_info = (struct plx_picture_info){file.width, file.height, PLX_U8};
+        *ret_info = (struct plx_picture_info){file.width, file.height, PLX_U8, file.colour};
+    finish(&file);
+    return result;
+}
+
+/* As grey (U8) or RGB. */
+static int read_file(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_error_message *message)
+{
+    struct jpeg_file file = {0};
+    unsigned char *pixels = NULL;
+    int result = open_file(path, &file, message);
+    const size_t pitch = (size_t)file.width * type;
+    if (result == 0 && type == PLX_RGB && !file.colour)
+        result = plx_picture_is_grey(path, message);
+    if (result == 0 && !(pixels = malloc(pitch * (size_t)file.height)))
+        result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
+    /* A warning of libjpeg-turbo is an error here: a truncated picture is grey from there on. */
+    if (result == 0 && tjDecompress2(file.handle, file.data, file.bytes, pixels, file.width, 0, file.height,
+                                     type == PLX_RGB ? TJPF_RGB : TJPF_GRAY, FLAGS) < 0)
+        result = plx_fail(message, PLX_ERR_FORMAT, "%s: damaged JPEG (%s)", path, tjGetErrorStr2(file.handle));
+    if (result == 0)
+        *ret_image = (struct plx_image){pixels, file.width, file.height, pitch, type};
+    else
+        free(pixels);
     finish(&file);
     return result;
 }
 
 int plx_jpeg_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
 {
-    struct jpeg_file file = {0};
-    unsigned char *grey = NULL;
-    int result = open_file(path, &file, message);
-    if (result == 0 && !(grey = malloc((size_t)file.width * (size_t)file.height)))
-        result = plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", path);
-    /* A warning of libjpeg-turbo is an error here: a truncated picture is grey from there on. */
-    if (result == 0 &&
-        tjDecompress2(file.handle, file.data, file.bytes, grey, file.width, 0, file.height, TJPF_GRAY, FLAGS) < 0)
-        result = plx_fail(message, PLX_ERR_FORMAT, "%s: damaged JPEG (%s)", path, tjGetErrorStr2(file.handle));
-    if (result == 0)
-        *ret_image = (struct plx_image){grey, file.width, file.height, (size_t)file.width, PLX_U8};
-    else
-        free(grey);
-    finish(&file);
-    return result;
+    return read_file(path, PLX_U8, ret_image, message);
+}
+
+int plx_jpeg_read_rgb(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
+{
+    return read_file(path, PLX_RGB, ret_image, message);
 }
 
 /* --- a camera's pictures, in memory ------------------------------------------------------------------------------- */
@@ -148,7 +164,7 @@ void plx_jpeg_destroy(struct plx_jpeg *jpeg)
 }
 
 static int decompress(tjhandle handle, const void *data, size_t bytes, const struct plx_image *grey,
-                      struct plx_error_message *message)
+                      const struct plx_image *rgb, struct plx_error_message *message)
 {
     int width, height, subsampling, colours;
 
@@ -158,19 +174,20 @@ static int decompress(tjhandle handle, const void *data, size_t bytes, const str
         return plx_fail(message, PLX_ERR_FORMAT, "a JPEG picture of %dx%d pixels, expected %dx%d", width, height, grey->width,
                         grey->height);
     /* A warning of libjpeg-turbo is an error here: a truncated picture is grey from there on. */
-    if (tjDecompress2(handle, data, bytes, grey->data, width, (int)grey->pitch, height, TJPF_GRAY, 0) < 0)
+    if (tjDecompress2(handle, data, bytes, grey->data, width, (int)grey->pitch, height, TJPF_GRAY, 0) < 0 ||
+        (rgb && tjDecompress2(handle, data, bytes, rgb->data, width, (int)rgb->pitch, height, TJPF_RGB, 0) < 0))
         return plx_fail(message, PLX_ERR_FORMAT, "a damaged JPEG picture: %s", tjGetErrorStr2(handle));
     return 0;
 }
 
 int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const struct plx_image *grey,
-                    struct plx_error_message *message)
+                    const struct plx_image *rgb, struct plx_error_message *message)
 {
     if (!jpeg->handle)
         jpeg->handle = tjInitDecompress();
     if (!jpeg->handle)
         return plx_fail(message, PLX_ERR_NOMEM, "JPEG: out of memory");
-    int result = decompress(jpeg->handle, data, bytes, grey, message);
+    int result = decompress(jpeg->handle, data, bytes, grey, rgb, message);
     if (result < 0) { /* libjpeg-turbo 2.1 resumes where a header broke off, so the next picture would fail too */
         tjDestroy(jpeg->handle);
         jpeg->handle = NULL;

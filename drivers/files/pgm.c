@@ -50,7 +50,7 @@ static int read_header(FILE *file, const char *path, struct plx_picture_info *re
                         PLX_MAX_SIDE);
     if (!read_number(file, MAX_VALUE, &max_value) || max_value < 1)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: the PGM's largest value is missing or not within 1..%d", path, MAX_VALUE);
-    *ret_info = (struct plx_picture_info){width, height, max_value > 255 ? PLX_U16 : PLX_U8};
+    *ret_info = (struct plx_picture_info){width, height, max_value > 255 ? PLX_U16 : PLX_U8, false};
     return 0;
 }
 

@@ -12,12 +12,25 @@ struct kind {
     const char *magic;
     int (*info)(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
     int (*read)(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
+    int (*read_rgb)(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
 };
 
+int plx_picture_is_grey(const char *path, struct plx_error_message *message)
+{
+    return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                    "%s: a grey picture, and colour is wanted; set colour.enabled to false, or name pictures in colour", path);
+}
+
+static int read_no_rgb(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
+{
+    (void)ret_image;
+    return plx_picture_is_grey(path, message);
+}
+
 static const struct kind kinds[] = {
-    {"\x89PNG", plx_png_info, plx_png_read},
-    {"P5", plx_pgm_info, plx_pgm_read},
-    {"\xFF\xD8\xFF", plx_jpeg_info, plx_jpeg_read},
+    {"\x89PNG", plx_png_info, plx_png_read, plx_png_read_rgb},
+    {"P5", plx_pgm_info, plx_pgm_read, read_no_rgb},
+    {"\xFF\xD8\xFF", plx_jpeg_info, plx_jpeg_read, plx_jpeg_read_rgb},
 };
 
 static int find_kind(const char *path, const struct kind **ret_kind, struct plx_error_message *message)
@@ -69,7 +82,7 @@ static int read_as(const char *path, enum plx_type type, struct plx_image *ret_i
     const struct kind *kind = NULL;
     int result = find_kind(path, &kind, message);
     if (result == 0)
-        result = kind->read(path, ret_image, message);
+        result = (type == PLX_RGB ? kind->read_rgb : kind->read)(path, ret_image, message);
     if (result < 0 || ret_image->type == type || type == PLX_U8)
         return result;
     free(ret_image->data);
@@ -79,7 +92,7 @@ static int read_as(const char *path, enum plx_type type, struct plx_image *ret_i
 int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_error_message *message)
 {
     struct plx_image image;
-    if (type != PLX_U8 && type != PLX_U16)
+    if (type != PLX_U8 && type != PLX_U16 && type != PLX_RGB)
         return plx_fail(message, PLX_ERR_ARG, "%s: pictures have 8 or 16 bits", path);
     int result = read_as(path, type, &image, message);
     if (result < 0)
@@ -96,7 +109,7 @@ int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret
 int plx_picture_read_into(const char *path, const struct plx_image *image, struct plx_error_message *message)
 {
     struct plx_image found;
-    if (!plx_image_ok(image, PLX_U8) && !plx_image_ok(image, PLX_U16))
+    if (!plx_image_ok(image, PLX_U8) && !plx_image_ok(image, PLX_U16) && !plx_image_ok(image, PLX_RGB))
         return plx_fail(message, PLX_ERR_ARG, "%s: pictures have 8 or 16 bits", path);
     int result = read_as(path, image->type, &found, message);
     if (result < 0)

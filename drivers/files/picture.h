@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Grey pictures in files. picture.c recognises PNG, JPEG and PGM by their first bytes; png.c (libpng), jpeg.c (libturbojpeg)
- * and pgm.c (Netpbm's P5, reading only) have one format each. Every error message begins with the path.
+ * Pictures in files, read as grey or as RGB. picture.c recognises PNG, JPEG and PGM by their first bytes; png.c (libpng),
+ * jpeg.c (libturbojpeg) and pgm.c (Netpbm's P5, reading only) have one format each. Every error message begins with the path.
  */
 #ifndef PLX_DRIVERS_FILES_PICTURE_H
 #define PLX_DRIVERS_FILES_PICTURE_H
@@ -14,13 +14,15 @@
 struct plx_picture_info {
     int width, height;
     enum plx_type type; /* PLX_U8, or PLX_U16 for files with more than 8 bits */
+    bool colour;
 };
 
 /* Reads the header only. NOT_FOUND, PERMISSION, IO, FORMAT, UNSUPPORTED, RANGE (a side above PLX_MAX_SIDE). */
 int plx_picture_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
 
 /* Reads PATH as TYPE: U8, colour becoming luma (77 R + 150 G + 29 B + 128) >> 8 and 16 bits their upper 8; or U16 exactly as
- * the file has it, 8-bit files refused. ret_image->data is the caller's, to be freed with free(). The errors above, NOMEM. */
+ * the file has it, 8-bit files refused; or RGB, of 16 bits the upper 8, grey files refused as UNSUPPORTED. ret_image->data is
+ * the caller's, to be freed with free(). The errors above, NOMEM. */
 int plx_picture_read(const char *path, enum plx_type type, struct plx_image *ret_image, struct plx_error_message *message);
 
 /* The same into IMAGE, whose size the picture must have: else FORMAT. After a failure the content of IMAGE is undefined. */
@@ -40,16 +42,22 @@ int plx_png_info(const char *path, struct plx_picture_info *ret_info, struct plx
 int plx_png_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
 int plx_jpeg_info(const char *path, struct plx_picture_info *ret_info, struct plx_error_message *message);
 int plx_jpeg_read(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
+int plx_png_read_rgb(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
+int plx_jpeg_read_rgb(const char *path, struct plx_image *ret_image, struct plx_error_message *message);
 
-/* The decompressor alone: JPEG to grey through libturbojpeg. */
+/* UNSUPPORTED, with what to do about a grey file where colour is wanted. */
+int plx_picture_is_grey(const char *path, struct plx_error_message *message);
+
+/* The decompressor alone: JPEG to grey and RGB through libturbojpeg. */
 struct plx_jpeg;
 
 int plx_jpeg_create(struct plx_jpeg **ret_jpeg); /* NOMEM */
 void plx_jpeg_destroy(struct plx_jpeg *jpeg);    /* NULL is fine */
 
-/* Decodes the luma of DATA into GREY, U8, which must have the size of the picture. FORMAT: no whole JPEG picture, or another
- * size; the content of GREY is then undefined. One thread at a time. */
+/* Decodes the luma of DATA into GREY, U8, which must have the size of the picture, and its colours into RGB of the same size;
+ * NULL: without them. FORMAT: no whole JPEG picture, or another size; the content of both is then undefined. One thread at a
+ * time. */
 int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const struct plx_image *grey,
-                    struct plx_error_message *message);
+                    const struct plx_image *rgb, struct plx_error_message *message);
 
 #endif

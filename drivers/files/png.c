@@ -83,17 +83,22 @@ static int read_header(struct reader *reader, const char *path, struct plx_error
         return plx_fail(message, PLX_ERR_RANGE, "%s: %ux%u pixels, expected at most %d a side", path, width, height,
                         PLX_MAX_SIDE);
     reader->size = (struct plx_picture_info){(int)width, (int)height,
-                                             png_get_bit_depth(reader->png, reader->info) == 16 ? PLX_U16 : PLX_U8};
+                                             png_get_bit_depth(reader->png, reader->info) == 16 ? PLX_U16 : PLX_U8,
+                                             png_get_color_type(reader->png, reader->info) & PNG_COLOR_MASK_COLOR};
     return 0;
 }
 
-/* Decodes to grey or RGB, 8 or 16 bits, native byte order. */
-static int read_pixels(struct reader *reader, const char *path, struct plx_error_message *message)
+/* Decodes to grey or RGB, 8 or 16 bits, native byte order; if SHALLOW to 8 bits. */
+static int read_pixels(struct reader *reader, bool shallow, const char *path, struct plx_error_message *message)
 {
     if (setjmp(png_jmpbuf(reader->png)))
         return damaged(reader, path, message);
     png_set_expand(reader->png);
     png_set_strip_alpha(reader->png);
+    if (shallow) {
+        png_set_strip_16(reader->png);
+        reader->size.type = PLX_U8;
+    }
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     png_set_swap(reader->png);
 #endif
@@ -148,11 +153,27 @@ int plx_png_read(const char *path, struct plx_image *ret_image, struct plx_error
     struct reader reader = {0};
     int result = read_header(&reader, path, message);
     if (result == 0)
-        result = read_pixels(&reader, path, message);
+        result = read_pixels(&reader, false, path, message);
     if (result == 0) {
         to_grey(&reader);
         *ret_image = (struct plx_image){reader.pixels, reader.size.width, reader.size.height,
                                         (size_t)reader.size.width * reader.size.type, reader.size.type};
+        reader.pixels = NULL;
+    }
+    finish(&reader);
+    return result;
+}
+
+int plx_png_read_rgb(const char *path, struct plx_image *ret_image, struct plx_error_message *message)
+{
+    struct reader reader = {0};
+    int result = read_header(&reader, path, message);
+    if (result == 0 && !reader.size.colour)
+        result = plx_picture_is_grey(path, message);
+    if (result == 0)
+        result = read_pixels(&reader, true, path, message);
+    if (result == 0) {
+        *ret_image = (struct plx_image){reader.pixels, reader.size.width, reader.size.height, reader.pitch, PLX_RGB};
         reader.pixels = NULL;
     }
     finish(&reader);

@@ -35,6 +35,7 @@ struct eye {
     int count, capacity;
     int width, height; /* size of the first picture */
     enum plx_type type;
+    bool has_colour;             /* the first picture */
     bool has_info, is_corrected; /* CORRECTED: by the service that recorded it */
     struct ros_camera_info info; /* the first one that is not empty, else the first; its distortion is in COEFFICIENT */
     char model[32];
@@ -84,6 +85,7 @@ static int add_picture(struct plx_bag *bag, struct eye *eye, const struct plx_mc
         eye->width = (int)image.width;
         eye->height = (int)image.height;
         eye->type = type;
+        eye->has_colour = plx_image_has_colour(&image);
     }
     eye->picture[eye->count] = (struct picture){.stamp_ns = image.header.stamp.sec * PLX_NS_PER_S + image.header.stamp.nanosec,
                                                 .log_ns = got->header.log_ns < LATEST_NS ? (int64_t)got->header.log_ns : 0,
@@ -367,6 +369,7 @@ static int find_info(struct plx_bag *bag, struct plx_error_message *message)
     info->width = left->width;
     info->height = left->height;
     info->type = left->type < right->type ? left->type : right->type;
+    info->colour = left->has_colour;
     return 0;
 }
 
@@ -517,8 +520,16 @@ static int next_message(struct plx_bag *bag, struct plx_mcap_message *ret_messag
     }
 }
 
+/* Where the left picture goes as it was sent. */
+struct sent {
+    void *data;
+    size_t capacity;
+    struct plx_raw *ret_raw;
+};
+
+/* To IMAGE, or if SENT is not NULL there. */
 static int decode(const struct plx_bag *bag, const struct plx_mcap_message *got, const struct plx_image *image,
-                  struct plx_error_message *message)
+                  const struct sent *sent, struct plx_error_message *message)
 {
     struct ros_image picture;
     enum plx_type type;
@@ -529,8 +540,17 @@ static int decode(const struct plx_bag *bag, const struct plx_mcap_message *got,
         return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture of %s has %u x %u pixels of %d bits; expected %d x %d of %d",
                         bag->path, got->channel->topic, picture.width, picture.height, 8 * (int)type, image->width,
                         image->height, 8 * (int)image->type);
-    plx_image_copy(&picture, image);
-    return 0;
+    if (!sent) {
+        plx_image_copy(&picture, image);
+        return 0;
+    }
+    if (!plx_image_has_colour(&picture))
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture of %s is grey (%s); expected colour as in the first", bag->path,
+                        got->channel->topic, picture.encoding);
+    result = plx_image_copy_raw(&picture, sent->data, sent->capacity, sent->ret_raw);
+    return result < 0
+               ? plx_fail(message, result, "%s: a picture of %s has more bytes than the first", bag->path, got->channel->topic)
+               : 0;
 }
 
 /* Which eye's picture a message is; PLX_EYES: none. */
@@ -542,7 +562,8 @@ static int eye_of(const struct plx_bag *bag, const struct plx_mcap_message *got)
     return eye;
 }
 
-int plx_bag_read(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], struct plx_error_message *message)
+static int read_pair(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], const struct sent *left,
+                     struct plx_error_message *message)
 {
     int wanted[PLX_EYES], missing = PLX_EYES, result = 0;
     bool behind = !bag->reader;
@@ -559,9 +580,21 @@ int plx_bag_read(struct plx_bag *bag, int k, const struct plx_image image[PLX_EY
         if (eye < PLX_EYES && bag->position[eye]++ == wanted[eye]) {
             result = unpack(bag, &got, message);
             if (result == 0)
-                result = decode(bag, &got, &image[eye], message);
+                result = decode(bag, &got, &image[eye], eye == PLX_LEFT ? left : NULL, message);
             missing--;
         }
     }
     return result;
+}
+
+int plx_bag_read(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], struct plx_error_message *message)
+{
+    return read_pair(bag, k, image, NULL, message);
+}
+
+int plx_bag_read_colour(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], void *data, size_t capacity,
+                        struct plx_raw *ret_left, struct plx_error_message *message)
+{
+    const struct sent left = {data, capacity, ret_left};
+    return read_pair(bag, k, image, &left, message);
 }

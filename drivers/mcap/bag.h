@@ -26,6 +26,7 @@ struct plx_bag_info {
     int count; /* pairs, at least 1 */
     int width, height;
     enum plx_type type;            /* U16 if both eyes have 16 bits, else U8 */
+    bool colour;                   /* the first left picture has it */
     struct plx_error_message note; /* what is left out or unusual: damaged parts, stamps that do not advance; "" = nothing */
 };
 
@@ -53,5 +54,10 @@ int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration
  * 150 G + 29 B + 128) >> 8, and 16 bits their upper 8. Fast in order; going back reads the file from its begin. FORMAT, RANGE,
  * IO. */
 int plx_bag_read(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], struct plx_error_message *message);
+
+/* The same with the left picture as it was sent, for its colours: in place of IMAGE[PLX_LEFT] it goes to DATA, CAPACITY bytes,
+ * which *RET_LEFT then describes. RANGE too: it is larger. */
+int plx_bag_read_colour(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], void *data, size_t capacity,
+                        struct plx_raw *ret_left, struct plx_error_message *message);
 
 #endif

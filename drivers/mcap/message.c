@@ -149,3 +149,34 @@ void plx_image_copy(const struct ros_image *from, const struct plx_image *image)
             plx_raw_grey_row(&raw, image, y);
     }
 }
+
+bool plx_image_has_colour(const struct ros_image *image)
+{
+    const struct encoding *encoding = find_encoding(image->encoding);
+    return encoding && encoding->format != PLX_FORMAT_GREY && encoding->format != PLX_FORMAT_Y16;
+}
+
+int plx_image_copy_raw(const struct ros_image *from, void *data, size_t capacity, struct plx_raw *ret_raw)
+{
+    const struct encoding *encoding = find_encoding(from->encoding);
+    if (!encoding)
+        return PLX_ERR_UNSUPPORTED; /* cannot be: FROM was checked */
+    const size_t row = plx_raw_row_bytes(encoding->format, (int)from->width),
+                 rows = plx_raw_rows(encoding->format, (int)from->height);
+    if (capacity / row < rows)
+        return PLX_ERR_RANGE;
+    struct plx_raw raw = as_raw(from, encoding);
+    for (size_t y = 0; y < rows; y++) {
+        const uint8_t *sent = from->data.data + y * from->step;
+        uint8_t *kept = (uint8_t *)data + y * row;
+        if (!encoding->has_alpha)
+            memcpy(kept, sent, row);
+        for (uint32_t x = 0; encoding->has_alpha && x < from->width; x++)
+            memcpy(kept + 3 * (size_t)x, sent + 4 * (size_t)x, 3);
+    }
+    raw.data = data;
+    raw.bytes = rows * row;
+    raw.pitch = row;
+    *ret_raw = raw;
+    return 0;
+}

@@ -16,7 +16,14 @@ bool plx_message_is(const struct plx_mcap_message *message, const struct plx_cdr
 int plx_image_decode(const struct plx_mcap_message *message, const char *path, struct ros_image *ret_image,
                      enum plx_type *ret_type, struct plx_error_message *error);
 
+/* True if a decoded picture has colours. */
+bool plx_image_has_colour(const struct ros_image *image);
+
 /* Copies a decoded picture, whose size is IMAGE's, into IMAGE; U16 only from 16 bits. */
 void plx_image_copy(const struct ros_image *from, const struct plx_image *image);
+
+/* Copies a decoded picture that has colours as it was sent, but without transparency, to DATA, CAPACITY bytes, and describes
+ * it. RANGE. */
+int plx_image_copy_raw(const struct ros_image *from, void *data, size_t capacity, struct plx_raw *ret_raw);
 
 #endif

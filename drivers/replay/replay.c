@@ -31,7 +31,8 @@ struct replay {
     bool loop;
     double period_s; /* between pairs without times, and from the last pair to the first */
     enum plx_type type;
-    int bits; /* bits of a sample in the files */
+    int bits;    /* bits of a sample in the files */
+    bool colour; /* left pictures have RGB behind their grey ones */
     size_t pitch;
     char path[];
 };
@@ -103,10 +104,29 @@ static int read_pair(const struct replay *self, int k, const struct plx_image im
     return result;
 }
 
-static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_error_message *message)
+/* Reads pair K with the colours of the left picture. */
+static int read_colour(const struct replay *self, int k, const struct plx_image image[PLX_EYES], struct plx_raw raw[PLX_EYES],
+                       struct plx_error_message *message)
+{
+    const struct plx_image *grey = &image[PLX_LEFT];
+    const struct plx_image rgb = {plx_row(grey, grey->height), grey->width, grey->height, PLX_RGB * grey->pitch, PLX_RGB};
+    struct plx_raw *left = &raw[PLX_LEFT];
+
+    left->bytes *= 1 + PLX_RGB;
+    if (self->bag)
+        return plx_bag_read_colour(self->bag, k, image, grey->data, left->bytes, left, message);
+    left->format = PLX_FORMAT_GREY_RGB;
+    const int result = read_pair(self, k, image, message);
+    return result == 0 ? plx_picture_read_into(self->list.pair[k].path[PLX_LEFT], &rgb, message) : result;
+}
+
+static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_raw ret_raw[PLX_EYES],
+                  struct plx_error_message *message)
 {
     const struct plx_image image[PLX_EYES] = {view(self, data[PLX_LEFT]), view(self, data[PLX_RIGHT])};
-    int result = read_pair(self, k, image, message);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        ret_raw[eye] = plx_raw_of_grey(&image[eye]);
+    int result = self->colour ? read_colour(self, k, image, ret_raw, message) : read_pair(self, k, image, message);
     for (int eye = 0; eye < PLX_EYES && result == 0 && self->bits < 16; eye++)
         result = widen(self, &image[eye], k, message);
     return result;
@@ -119,18 +139,17 @@ static int64_t skew_ns(const struct replay *self, uint64_t k)
 }
 
 /* CAPTURE_NS: the left eye's. */
-static void publish(const struct replay *self, int number, void *const data[PLX_EYES], uint64_t k, int64_t capture_ns)
+static void publish(const struct replay *self, int number, const struct plx_raw raw[PLX_EYES], uint64_t k, int64_t capture_ns)
 {
     const double file_s = self->list.pair[k % (uint64_t)self->list.count].time_s;
     for (int eye = 0; eye < PLX_EYES; eye++) {
-        const struct plx_image image = view(self, data[eye]);
         const struct plx_capture capture = {
             .capture_ns = capture_ns + (eye == PLX_RIGHT ? skew_ns(self, k) : 0),
             .clock_offset_ns = capture_ns - (int64_t)(file_s * PLX_NS_PER_S),
             .clock = PLX_CLOCK_FILE,
             .sequence = (uint32_t)k,
         };
-        plx_pair_queue_publish(self->queued.queue, number, (enum plx_eye)eye, &image, &capture);
+        plx_pair_queue_publish(self->queued.queue, number, (enum plx_eye)eye, &raw[eye], &capture);
     }
 }
 
@@ -146,18 +165,19 @@ static int make(struct plx_queued_source *queued, struct plx_error_message *mess
                (self->loop || k + 1 < count))
             k++; /* too late for this pair */
         void *data[PLX_EYES];
+        struct plx_raw raw[PLX_EYES];
         const int64_t capture_ns = begun + (int64_t)(due_s(self, k) * PLX_NS_PER_S), skew = skew_ns(self, k);
         const int64_t due_ns = capture_ns + (skew > 0 ? skew : 0); /* a picture does not come before it was captured */
         int number = plx_pair_queue_begin_pair(self->queued.queue, data);
         if (number >= 0) {
-            int result = decode(self, (int)(k % count), data, message);
+            int result = decode(self, (int)(k % count), data, raw, message);
             if (result < 0)
                 return result;
         }
         if (number == PLX_PAIR_QUEUE_STOPPED || (real_time && !plx_pair_queue_sleep_until(self->queued.queue, due_ns)))
             return PLX_ERR_LOST;
         if (number >= 0)
-            publish(self, number, data, k, capture_ns);
+            publish(self, number, raw, k, capture_ns);
     }
     return plx_fail(message, PLX_ERR_END, "%s: the replay ended after %d pairs", self->path, self->list.count);
 }
@@ -236,6 +256,8 @@ static int find_size(struct replay *self, struct plx_error_message *message)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
                         info[PLX_RIGHT].width, info[PLX_RIGHT].height, info[PLX_LEFT].width, info[PLX_LEFT].height,
                         path[PLX_LEFT]);
+    if (self->colour && !info[PLX_LEFT].colour)
+        return plx_picture_is_grey(path[PLX_LEFT], message);
     set_size(self, info[PLX_LEFT].width, info[PLX_LEFT].height,
              info[PLX_LEFT].type < info[PLX_RIGHT].type ? info[PLX_LEFT].type : info[PLX_RIGHT].type);
     return 0;
@@ -353,6 +375,8 @@ static int open_bag(struct replay *self, const struct plx_replay_options *option
         self->list.pair[k].skew_ns = plx_bag_skew_ns(self->bag, k);
     }
     set_size(self, info->width, info->height, info->type);
+    if (self->colour && !info->colour)
+        return plx_picture_is_grey(self->path, message);
     return 0;
 }
 
@@ -360,6 +384,8 @@ static int open_pictures(struct replay *self, const struct plx_replay_options *o
 {
     const int result =
         plx_bag_files_exist(options->path) ? open_bag(self, options, message) : open_folder(self, options, message);
+    if (result == 0 && self->colour)
+        set_size(self, self->queued.base.width, self->queued.base.height, PLX_U8); /* colour has 8 bits, so have both eyes */
     if (result == 0 && self->type != PLX_U16 && self->bits != 16)
         return plx_fail(message, PLX_ERR_RANGE, "%s: source.bits is %d, and the pictures have 8 bits; expected 16, the default",
                         self->path, self->bits);
@@ -382,6 +408,7 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     self->timing = options->timing;
     self->loop = options->loop;
     self->bits = options->bits > 0 ? options->bits : 16;
+    self->colour = options->colour;
 
     int result = open_pictures(self, options, message);
     if (result < 0)
@@ -393,9 +420,9 @@ int plx_replay_create(struct plx_stages *stages, const struct plx_replay_options
     if (self->type == PLX_U16 && self->bits == 16)
         note_bits(self);
     note_skew(self);
-    result =
-        plx_pair_queue_create(stages, self->timing == PLX_TIMING_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST,
-                              PLX_SOURCE_MIN_PAIRS + 2, self->pitch * (size_t)self->queued.base.height, &self->queued.queue);
+    result = plx_pair_queue_create(
+        stages, self->timing == PLX_TIMING_MAXIMUM ? PLX_PAIR_QUEUE_WAIT : PLX_PAIR_QUEUE_LATEST, PLX_SOURCE_MIN_PAIRS + 2,
+        self->pitch * (size_t)self->queued.base.height * (self->colour ? 1 + PLX_RGB : 1), &self->queued.queue);
     if (result < 0) {
         plx_fail(message, result, "%s: out of memory for pictures of %dx%d", self->path, self->queued.base.width,
                  self->queued.base.height);

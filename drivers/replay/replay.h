@@ -15,7 +15,8 @@ struct plx_replay_options {
     enum plx_replay_timing timing;
     double rate_hz; /* for FIXED */
     bool loop;
-    int bits; /* low ones that the samples of 16-bit pictures use, 9 to 16; 0 = 16 */
+    bool colour; /* left pictures in colour too: 8 bits, and UNSUPPORTED where the recording is grey */
+    int bits;    /* low ones that the samples of 16-bit pictures use, 9 to 16; 0 = 16 */
 };
 
 /* Buffers come from STAGES' alloc; STAGES must outlive the source. Destroy it with its ops->destroy. NOMEM, RANGE, NOT_FOUND,

@@ -330,11 +330,25 @@ void plx_ray_draw(const struct plx_ray_view *view, int y, const struct plx_ray_r
     shade_seen(view, line, y, 0, view->scene->width, false, row);
 }
 
+/* Names the surfaces that see_columns numbered. */
+static void name_hits(const struct plx_ray_view *view, const struct plx_ray_row *row)
+{
+    for (int x = 0; x < view->scene->width; x++)
+        row->hit[x] = row->hit[x] > 0 ? view->face[row->hit[x] - 1].hit : PLX_HIT_SKY;
+}
+
 void plx_ray_cast(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
 {
     plx_ray_draw(view, y, row);
-    for (int x = 0; x < view->scene->width; x++)
-        row->hit[x] = row->hit[x] > 0 ? view->face[row->hit[x] - 1].hit : PLX_HIT_SKY;
+    name_hits(view, row);
+}
+
+void plx_ray_see(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)
+{
+    struct line line[PLX_RAY_FACES];
+    init_lines(view, y, line);
+    see_columns(view, line, 0, view->scene->width, row);
+    name_hits(view, row);
 }
 
 void plx_ray_draw_moving(const struct plx_ray_view *view, int y, const struct plx_ray_row *row)

@@ -47,6 +47,9 @@ void plx_ray_view_init(struct plx_ray_view *view, const struct plx_scene *scene,
 /* Row Y of the picture. */
 void plx_ray_cast(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
 
+/* The same without the radiance, whose array may be NULL. */
+void plx_ray_see(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
+
 /* The radiance alone; the other arrays are scratch. */
 void plx_ray_draw(const struct plx_ray_view *view, int y, const struct plx_ray_row *row);
 

@@ -71,6 +71,11 @@ int plx_scene_check(const struct plx_scene *scene, struct plx_error_message *mes
 int plx_scene_render(const struct plx_scene *scene, double time_s, uint32_t frame_index, enum plx_eye eye, uint32_t exposure_us,
                      double gain, const struct plx_image *ret_image);
 
+/* The colours of what EYE sees at TIME_S, RGB, with GREY, which plx_scene_render made of it, as their luma: (77 R + 150 G + 29
+ * B + 128) >> 8 is GREY at each pixel. Thread-safe. ARG. */
+int plx_scene_colour(const struct plx_scene *scene, double time_s, enum plx_eye eye, const struct plx_image *grey,
+                     const struct plx_image *ret_rgb);
+
 /* The same pictures, faster where the camera stands still: what stands still is drawn once, at create, and only what moves in
  * each picture. Holds a copy of SCENE and up to 8 bytes a pixel. Destroy accepts NULL. ARG, NOMEM, RANGE. */
 struct plx_scene_renderer;

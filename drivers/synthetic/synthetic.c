@@ -75,6 +75,16 @@ static int make_pair(struct synthetic *self, int number, void *const data[PLX_EY
                                              setting.exposure_us, (double)setting.gain, &image);
         if (result < 0)
             return result;
+        struct plx_raw raw = plx_raw_of_grey(&image);
+        if (self->options.colour && eye == PLX_LEFT) {
+            const struct plx_image rgb = {plx_row(&image, image.height), image.width, image.height, PLX_RGB * image.pitch,
+                                          PLX_RGB};
+            result = plx_scene_colour(scene, (double)k * self->period_s, PLX_LEFT, &image, &rgb);
+            raw.format = PLX_FORMAT_GREY_RGB;
+            raw.bytes *= 1 + PLX_RGB;
+        }
+        if (result < 0)
+            return result;
         const struct plx_capture capture = {
             .capture_ns = capture_ns,
             .clock = PLX_CLOCK_MONOTONIC,
@@ -82,7 +92,7 @@ static int make_pair(struct synthetic *self, int number, void *const data[PLX_EY
             .exposure_us = setting.exposure_us,
             .gain = setting.gain,
         };
-        plx_pair_queue_publish(self->queued.queue, number, (enum plx_eye)eye, &image, &capture);
+        plx_pair_queue_publish(self->queued.queue, number, (enum plx_eye)eye, &raw, &capture);
     }
     return 0;
 }
@@ -212,8 +222,9 @@ int plx_synthetic_create(struct plx_stages *stages, const struct plx_synthetic_o
     self->pitch = ((size_t)scene->width + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
     self->queued.make = make;
     control(&self->queued.base, FIRST_EXPOSURE_US, GAIN_MIN);
-    result = plx_pair_queue_create(stages, options->rate_hz > 0.0 ? PLX_PAIR_QUEUE_LATEST : PLX_PAIR_QUEUE_ON_DEMAND,
-                                   PLX_SOURCE_MIN_PAIRS + 1, self->pitch * (size_t)scene->height, &self->queued.queue);
+    result = plx_pair_queue_create(
+        stages, options->rate_hz > 0.0 ? PLX_PAIR_QUEUE_LATEST : PLX_PAIR_QUEUE_ON_DEMAND, PLX_SOURCE_MIN_PAIRS + 1,
+        self->pitch * (size_t)scene->height * (options->colour ? 1 + PLX_RGB : 1), &self->queued.queue);
     if (result == 0)
         result = plx_scene_renderer_create(scene, &self->renderer);
     if (result < 0) {

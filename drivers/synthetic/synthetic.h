@@ -17,6 +17,7 @@ struct plx_stages;
 struct plx_synthetic_options {
     struct plx_scene scene;
     double rate_hz;                 /* 0.1..1000; 0: as fast as the reader, with the times of PLX_SYNTHETIC_RATE_HZ */
+    bool colour;                    /* left pictures in colour too */
     int exposure_delay, gain_delay; /* frames from setting to effect, 0..PLX_SYNTHETIC_MAX_DELAY */
 };
 

@@ -57,6 +57,12 @@ static int choose_method(struct plx_v4l2_buffers *buffers, const struct plx_v4l2
     return result;
 }
 
+/* The format of the pictures that readers get. */
+static enum plx_format picture_format(const struct plx_v4l2_stream_format *actual)
+{
+    return actual->format->jpeg && actual->colour ? PLX_FORMAT_GREY_RGB : actual->format->format;
+}
+
 static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node *node, struct plx_error_message *message)
 {
     const struct plx_v4l2_stream_format *actual = &buffers->actual;
@@ -69,7 +75,7 @@ static int allocate(struct plx_v4l2_buffers *buffers, const struct plx_v4l2_node
         buffers->compressed.data = malloc(buffers->compressed_capacity);
         result = buffers->compressed.data ? 0 : PLX_ERR_NOMEM;
         buffers->pitch = ((size_t)actual->width + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-        bytes = buffers->pitch * (size_t)actual->height;
+        bytes = buffers->pitch * plx_raw_rows(picture_format(actual), actual->height);
     }
     if (result == 0)
         result = choose_method(buffers, node, bytes, message);
@@ -197,9 +203,10 @@ static int check_picture(const struct plx_v4l2_buffers *buffers, const struct pl
         .width = actual->width,
         .height = actual->height,
         .pitch = actual->pitch,
-        .format = actual->format->format,
+        .format = picture_format(actual),
         .bayer = actual->format->bayer,
         .eye_width = actual->width,
+        .chroma = actual->chroma,
     };
     return actual->format->jpeg ? 0 : plx_raw_check(ret_raw, message);
 }

@@ -73,7 +73,9 @@ static void decode(struct plx_v4l2_decoder *decoder)
         raw++;
     const struct plx_image grey = {((struct plx_v4l2_slot *)decoder->capture.buffer)->memory.data, raw->width, raw->height,
                                    raw->pitch, PLX_U8};
-    int result = plx_jpeg_decode(decoder->jpeg, decoder->file.data, decoder->file.bytes, &grey, &message);
+    const struct plx_image rgb = {plx_row(&grey, raw->height), raw->width, raw->height, PLX_RGB * raw->pitch, PLX_RGB};
+    int result = plx_jpeg_decode(decoder->jpeg, decoder->file.data, decoder->file.bytes, &grey,
+                                 raw->format == PLX_FORMAT_GREY_RGB ? &rgb : NULL, &message);
     if (result == 0) {
         plx_v4l2_frame_queue_push(decoder->frames, &decoder->capture);
         return;

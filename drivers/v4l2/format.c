@@ -33,12 +33,12 @@ const struct plx_v4l2_format plx_v4l2_formats[] = {
     {LUMA_FIRST(V4L2_PIX_FMT_YUV420, 1)},
     {LUMA_FIRST(V4L2_PIX_FMT_YVU420, 1)},
     {LUMA_FIRST(V4L2_PIX_FMT_YUV420M, 3)},
-    {LUMA_FIRST(V4L2_PIX_FMT_NV16, 1)},
+    {PLAIN(V4L2_PIX_FMT_NV16, NV16)},
     {LUMA_FIRST(V4L2_PIX_FMT_YUV422P, 1)},
     {PLAIN(V4L2_PIX_FMT_YUYV, YUYV)},
-    {PLAIN(V4L2_PIX_FMT_YVYU, YUYV)}, /* the luma bytes lie at the same places as in YUYV */
+    {PLAIN(V4L2_PIX_FMT_YVYU, YUYV), .swapped = true},
     {PLAIN(V4L2_PIX_FMT_UYVY, UYVY)},
-    {PLAIN(V4L2_PIX_FMT_VYUY, UYVY)},
+    {PLAIN(V4L2_PIX_FMT_VYUY, UYVY), .swapped = true},
     BAYERS(8),
     BAYERS(10),
     BAYERS(12),
@@ -55,6 +55,13 @@ const struct plx_v4l2_format *plx_v4l2_format_find(uint32_t fourcc)
         if (plx_v4l2_formats[i].fourcc == fourcc)
             return &plx_v4l2_formats[i];
     return NULL;
+}
+
+bool plx_v4l2_format_has_colour(const struct plx_v4l2_format *format)
+{
+    const struct plx_format_layout *layout = plx_format_layout(format->format);
+    return format->jpeg || layout->yuv || layout->bayer || format->format == PLX_FORMAT_RGB24 ||
+           format->format == PLX_FORMAT_BGR24;
 }
 
 void plx_v4l2_fourcc_text(uint32_t fourcc, char ret_text[5])
@@ -95,6 +102,22 @@ void plx_v4l2_format_fill(const struct plx_v4l2_node *node, const struct plx_v4l
             (struct v4l2_pix_format){.width = width, .height = height, .pixelformat = fourcc, .field = V4L2_FIELD_NONE};
 }
 
+/* What the driver says of the YCbCr pictures of FORMAT; where it does not say, what V4L2 defines for its colour space. */
+static struct plx_chroma read_chroma(const struct plx_v4l2_node *node, const struct v4l2_format *format, bool swapped)
+{
+    const uint32_t space = node->planar ? format->fmt.pix_mp.colorspace : format->fmt.pix.colorspace;
+    uint32_t matrix = node->planar ? format->fmt.pix_mp.ycbcr_enc : format->fmt.pix.ycbcr_enc;
+    uint32_t range = node->planar ? format->fmt.pix_mp.quantization : format->fmt.pix.quantization;
+
+    if (matrix == V4L2_YCBCR_ENC_DEFAULT)
+        matrix = V4L2_MAP_YCBCR_ENC_DEFAULT(space);
+    if (range == V4L2_QUANTIZATION_DEFAULT)
+        range = V4L2_MAP_QUANTIZATION_DEFAULT(false, space, matrix);
+    return (struct plx_chroma){.bt709 = matrix == V4L2_YCBCR_ENC_709 || matrix == V4L2_YCBCR_ENC_XV709,
+                               .full_range = range == V4L2_QUANTIZATION_FULL_RANGE,
+                               .swapped = swapped};
+}
+
 int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_format *format,
                          struct plx_v4l2_stream_format *ret_actual, struct plx_error_message *message)
 {
@@ -124,6 +147,7 @@ int plx_v4l2_format_read(const struct plx_v4l2_node *node, const struct v4l2_for
                         actual.planes, PLX_V4L2_PLANES);
     for (int i = 0; i < actual.planes; i++)
         actual.bytes[i] = node->planar ? planar->plane_fmt[i].sizeimage : pix->sizeimage;
+    actual.chroma = read_chroma(node, format, actual.format->swapped);
     const size_t row = plx_raw_row_bytes(actual.format->format, actual.width);
     if (actual.format->jpeg)
         actual.pitch = 0;
@@ -199,7 +223,7 @@ const struct plx_v4l2_format *plx_v4l2_choose_format(const struct plx_v4l2_node 
 
     for (int i = 0; i < plx_v4l2_format_count; i++) {
         const uint32_t fourcc = plx_v4l2_formats[i].fourcc;
-        if (!plx_v4l2_has_format(node, fourcc))
+        if (!plx_v4l2_has_format(node, fourcc) || (requested->colour && !plx_v4l2_format_has_colour(&plx_v4l2_formats[i])))
             continue;
         double rate = plx_v4l2_max_rate(node, fourcc, requested->width, requested->height);
         if (rate < 0.0) /* the driver does not say: assume the requested rate */

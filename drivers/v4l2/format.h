@@ -11,10 +11,11 @@
 
 struct plx_v4l2_format {
     uint32_t fourcc;
-    enum plx_format format; /* for the convert stage, which uses only the luma: planar YUV is GREY */
+    enum plx_format format; /* planar YUV, whose luma alone is used, is GREY */
     enum plx_bayer bayer;
-    bool jpeg;  /* each picture is a JPEG file, to be decoded to GREY */
-    int planes; /* memory planes in the multi-planar form */
+    bool jpeg;    /* each picture is a JPEG file, to be decoded to GREY, or to GREY_RGB */
+    bool swapped; /* Cr before Cb */
+    int planes;   /* memory planes in the multi-planar form */
 };
 
 /* In order of preference: grey, luma first in memory, packed, mosaic, colour, compressed. */
@@ -22,6 +23,9 @@ extern const struct plx_v4l2_format plx_v4l2_formats[];
 extern const int plx_v4l2_format_count;
 
 const struct plx_v4l2_format *plx_v4l2_format_find(uint32_t fourcc); /* NULL: the convert stage lacks it */
+
+/* True if pictures of FORMAT have a colour that Parallax can use. */
+bool plx_v4l2_format_has_colour(const struct plx_v4l2_format *format);
 
 /* "Y10 " as text: without the trailing spaces; unprintable characters become ?. */
 void plx_v4l2_fourcc_text(uint32_t fourcc, char ret_text[5]);
@@ -34,6 +38,7 @@ uint32_t plx_v4l2_fourcc_parse(const char *text);
 
 struct plx_v4l2_requested_format {
     uint32_t fourcc;   /* 0: choose the best one at this size and rate */
+    bool colour;       /* only formats whose colour can be used */
     int width, height; /* size of the whole buffer, pixels */
     double rate_hz;    /* 0: keep the camera's rate */
     struct {
@@ -48,8 +53,10 @@ struct plx_v4l2_stream_format {
     size_t pitch;                  /* bytes; 0 for jpeg */
     int planes;                    /* memory planes; the picture lies in the first */
     size_t bytes[PLX_V4L2_PLANES]; /* size of each plane */
-    double rate_hz;                /* 0: the camera does not say */
-    bool rate_unset;               /* there is no S_PARM: a control may set the rate */
+    struct plx_chroma chroma;
+    bool colour;     /* as requested: JPEG is decoded to it */
+    double rate_hz;  /* 0: the camera does not say */
+    bool rate_unset; /* there is no S_PARM: a control may set the rate */
 };
 
 /* The driver's own memory of one buffer; all zeros: not mapped. */

@@ -195,6 +195,11 @@ static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_request
     if (requested->fourcc && !format)
         return plx_fail(message, PLX_ERR_UNSUPPORTED, "Parallax cannot read source.format %s; the camera %s offers %s", name,
                         node->path, offered);
+    if (format && requested->colour && !plx_v4l2_format_has_colour(format))
+        return plx_fail(
+            message, PLX_ERR_UNSUPPORTED,
+            "%s: colour.enabled is true, and source.format %s has no colour that Parallax can use; the camera offers %s",
+            node->path, name, offered);
     if (!format && !node->converting && !node->planar) { /* libv4l2 converts formats that only it knows */
         int result = plx_v4l2_open_libv4l2(node, message);
         if (result < 0)
@@ -203,9 +208,10 @@ static int pick_format(struct plx_v4l2_node *node, const struct plx_v4l2_request
     }
     if (!format)
         return plx_fail(message, PLX_ERR_UNSUPPORTED,
-                        "%s: the camera offers %s, none of them %dx%d pixels in a format that Parallax can read; "
+                        "%s: the camera offers %s, none of them %dx%d pixels in a format%s that Parallax can read; "
                         "`parallax cameras` lists the sizes",
-                        node->path, offered, requested->width, requested->height);
+                        node->path, offered, requested->width, requested->height,
+                        requested->colour ? " with colour (colour.enabled is true)" : "");
     if (node->converting)
         plx_v4l2_note(note, "%s: libv4l2 converts %s, which costs a copy", node->path, offered);
     *ret_format = format;
@@ -266,6 +272,7 @@ int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_request
     if (result < 0)
         return result;
     set_rate(node, requested, &actual);
+    actual.colour = requested->colour;
     *ret_actual = actual;
     return 0;
 }

@@ -14,6 +14,7 @@ struct plx_v4l2_options {
     int width, height;     /* size of one eye */
     double rate_hz;        /* 0: as the camera is set */
     int flicker_hz;        /* mains frequency of the lamps, for cameras with that control; 0: not set */
+    bool colour;           /* pictures of the left eye must have colour */
     bool retries_refusals; /* retry a camera that refuses its configuration, like one that is missing */
 };
 

@@ -203,7 +203,7 @@ static void obstacles_stand_on_the_picture(void **state)
     const struct plx_image grey = {memset(grey_row, 77, sizeof grey_row), 80, 60, 80, PLX_U8};
     struct plx_rgb_image drawing;
     assert_int_equal(plx_rgb_image_create(80, 60, &drawing), 0);
-    plx_draw_grey(&drawing, &grey);
+    plx_draw_image(&drawing, &grey);
     frame.obstacle_count = 2;
     frame.obstacle[0] = (struct plx_obstacle){.status = PLX_TRACK_LOST, .width = 80, .height = 60};
     frame.obstacle[1] = (struct plx_obstacle){

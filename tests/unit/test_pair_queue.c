@@ -48,7 +48,8 @@ static bool make_pair(struct source *source)
     for (int eye = 0; eye < PLX_EYES && number >= 0; eye++) {
         const struct plx_image image = {data[eye], SIDE, SIDE, SIDE, PLX_U8};
         memset(data[eye], (int)capture.sequence, (size_t)SIDE * SIDE);
-        plx_pair_queue_publish(source->queued.queue, number, (enum plx_eye)eye, &image, &capture);
+        const struct plx_raw raw = plx_raw_of_grey(&image);
+        plx_pair_queue_publish(source->queued.queue, number, (enum plx_eye)eye, &raw, &capture);
     }
     source->lost += number == PLX_PAIR_QUEUE_FULL;
     return number != PLX_PAIR_QUEUE_STOPPED;

@@ -363,8 +363,7 @@ static void freeze_reads_every_format_at_odd_sizes(void **state)
             const struct plx_image bins = {checks.bins[0], 256, 1 + PLX_FROZEN_CHECK_TILES, 1024, PLX_U32};
             const int width = sizes[i][0], height = sizes[i][1], eye = width / 2;
             const size_t row = plx_raw_row_bytes((enum plx_format)format, width), pitch = row + row % 2;
-            const size_t rows =
-                (size_t)(plx_format_layout((enum plx_format)format)->chroma_plane ? height + (height + 1) / 2 : height);
+            const size_t rows = plx_raw_rows((enum plx_format)format, height);
             uint8_t *data = malloc(pitch * (rows - 1) + row);
             assert_non_null(data);
             for (size_t byte = 0; byte < pitch * (rows - 1) + row; byte++)

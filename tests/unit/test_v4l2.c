@@ -165,14 +165,14 @@ static void jpeg_gives_its_luma(void **state)
     tjhandle compress = tjInitCompress();
     assert_int_equal(tjCompress2(compress, grey, WIDTH, WIDTH, HEIGHT, TJPF_GRAY, &file, &bytes, TJSAMP_GRAY, 98, 0), 0);
     assert_int_equal(plx_jpeg_create(&jpeg), 0);
-    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, &message), 0);
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, NULL, &message), 0);
     for (int i = 0; i < HEIGHT * WIDTH; i++)
         assert_true(abs(decoded[i / WIDTH * PITCH + i % WIDTH] - grey[i]) <= 3);
-    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &other, &message), PLX_ERR_FORMAT);
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &other, NULL, &message), PLX_ERR_FORMAT);
     for (unsigned long cut = 0; cut < bytes; cut += 7)
-        assert_int_equal(plx_jpeg_decode(jpeg, file, cut, &image, &message), PLX_ERR_FORMAT);
+        assert_int_equal(plx_jpeg_decode(jpeg, file, cut, &image, NULL, &message), PLX_ERR_FORMAT);
     /* A damaged picture spoils none after it. */
-    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, &message), 0);
+    assert_int_equal(plx_jpeg_decode(jpeg, file, bytes, &image, NULL, &message), 0);
     plx_jpeg_destroy(jpeg);
     plx_jpeg_destroy(NULL);
     tjFree(file);

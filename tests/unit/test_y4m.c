@@ -15,19 +15,20 @@ static void header_has_size_rate_and_format(void **state)
     (void)state;
     static const struct {
         double rate_hz;
-        int bits;
+        enum plx_y4m_kind kind;
         const char *text;
     } row[] = {
-        {30, 8, "YUV4MPEG2 W640 H480 F30:1 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
-        {12.5, 16, "YUV4MPEG2 W640 H480 F25:2 Ip A1:1 Cmono16 XCOLORRANGE=FULL\n"},
-        {29.97, 8, "YUV4MPEG2 W640 H480 F2997:100 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
-        {0.5, 8, "YUV4MPEG2 W640 H480 F1:2 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
-        {0, 8, "YUV4MPEG2 W640 H480 F0:0 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
-        {NAN, 8, "YUV4MPEG2 W640 H480 F0:0 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
+        {30, PLX_Y4M_GREY8, "YUV4MPEG2 W640 H480 F30:1 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
+        {12.5, PLX_Y4M_GREY16, "YUV4MPEG2 W640 H480 F25:2 Ip A1:1 Cmono16 XCOLORRANGE=FULL\n"},
+        {29.97, PLX_Y4M_GREY8, "YUV4MPEG2 W640 H480 F2997:100 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
+        {0.5, PLX_Y4M_GREY8, "YUV4MPEG2 W640 H480 F1:2 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
+        {0, PLX_Y4M_GREY8, "YUV4MPEG2 W640 H480 F0:0 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
+        {15, PLX_Y4M_COLOUR, "YUV4MPEG2 W640 H480 F15:1 Ip A1:1 C444 XCOLORRANGE=FULL\n"},
+        {NAN, PLX_Y4M_GREY8, "YUV4MPEG2 W640 H480 F0:0 Ip A1:1 Cmono XCOLORRANGE=FULL\n"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char text[PLX_Y4M_HEADER_BYTES];
-        plx_y4m_header(640, 480, row[i].bits, row[i].rate_hz, text);
+        plx_y4m_header(640, 480, row[i].kind, row[i].rate_hz, text);
         assert_string_equal(text, row[i].text);
     }
 }

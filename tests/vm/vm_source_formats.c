@@ -80,7 +80,7 @@ static int difference(void)
 static bool has_own_luma(enum plx_format format)
 {
     return format == PLX_FORMAT_GREY || format == PLX_FORMAT_YUYV || format == PLX_FORMAT_UYVY || format == PLX_FORMAT_NV12 ||
-           format == PLX_FORMAT_NV21;
+           format == PLX_FORMAT_NV21 || format == PLX_FORMAT_NV16;
 }
 
 static int check_all(const char *bus, bool planar)

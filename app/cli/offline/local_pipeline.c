@@ -40,13 +40,8 @@ static int allocate(struct plx_local_pipeline *local, int width, int height, con
     for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
         size_t size = (size_t)width * (size_t)height;
         result = stages->ops->alloc(stages, size, &local->pixels[eye]);
-        local->raw[eye] = (struct plx_raw){.data = local->pixels[eye],
-                                           .bytes = size,
-                                           .width = width,
-                                           .height = height,
-                                           .pitch = (size_t)width,
-                                           .format = PLX_FORMAT_GREY,
-                                           .eye_width = width};
+        const struct plx_image grey = {local->pixels[eye], width, height, (size_t)width, PLX_U8};
+        local->raw[eye] = plx_raw_of_grey(&grey);
     }
     return result;
 }

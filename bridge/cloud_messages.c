@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points of the picture as sensor_msgs/PointCloud2: x, y, z in metres and the grey value, float32. */
+/* Points of the picture as sensor_msgs/PointCloud2: x, y, z in metres and the grey value, float32; with colour in its place
+ * rgb, packed into a float32 as depth_image_proc does it. */
 #include <math.h>
 #include <string.h>
 
@@ -16,33 +17,47 @@ struct cloud {
     float *next;
 };
 
-/* Adds the point at column X, row Y if its depth is known. */
-static void add(struct cloud *cloud, uint32_t x, uint32_t y, uint16_t disparity, uint8_t grey)
+static bool has_colour(const struct plx_frame *frame)
 {
-    const double z = plx_message_depth_of(cloud->frame, disparity);
+    return frame->plane[PLX_PLANE_COLOUR].width > 0;
+}
+
+/* Adds the point at column X, row Y if its depth is known. */
+static void add(struct cloud *cloud, uint32_t x, uint32_t y, uint16_t disparity)
+{
+    const struct plx_frame *frame = cloud->frame;
+    const double z = plx_message_depth_of(frame, disparity);
     double point[3];
     if (!isfinite(z))
         return;
-    plx_point_of_pixel(&cloud->frame->calibration, x, y, z, point);
+    plx_point_of_pixel(&frame->calibration, x, y, z, point);
     for (int i = 0; i < 3; i++)
         *cloud->next++ = (float)point[i];
-    *cloud->next++ = grey;
+    if (has_colour(frame)) {
+        const struct plx_rgb *rgb = (const struct plx_rgb *)plx_message_row(frame, PLX_PLANE_COLOUR, y) + x;
+        const uint32_t word = (uint32_t)rgb->r << 16 | (uint32_t)rgb->g << 8 | rgb->b;
+        memcpy(cloud->next++, &word, sizeof word);
+        return;
+    }
+    *cloud->next++ = ((const uint8_t *)plx_message_row(frame, PLX_PLANE_LEFT, y))[x];
 }
 
 static void finish(const struct plx_frame_messages *messages, const struct cloud *cloud, struct ros_point_cloud2 *ret_cloud)
 {
-    static const struct ros_point_field fields[] = {
-        {"x", 0, ROS_POINT_FLOAT32, 1},
-        {"y", 4, ROS_POINT_FLOAT32, 1},
-        {"z", 8, ROS_POINT_FLOAT32, 1},
-        {"intensity", 12, ROS_POINT_FLOAT32, 1},
-    };
+    static const struct ros_point_field fields[2][4] = {{{"x", 0, ROS_POINT_FLOAT32, 1},
+                                                         {"y", 4, ROS_POINT_FLOAT32, 1},
+                                                         {"z", 8, ROS_POINT_FLOAT32, 1},
+                                                         {"intensity", 12, ROS_POINT_FLOAT32, 1}},
+                                                        {{"x", 0, ROS_POINT_FLOAT32, 1},
+                                                         {"y", 4, ROS_POINT_FLOAT32, 1},
+                                                         {"z", 8, ROS_POINT_FLOAT32, 1},
+                                                         {"rgb", 12, ROS_POINT_FLOAT32, 1}}};
     const uint32_t bytes = (uint32_t)((uint8_t *)cloud->next - (uint8_t *)messages->scratch);
     *ret_cloud = (struct ros_point_cloud2){
         .header = plx_message_header(messages, PLX_FRAME_OPTICAL),
         .height = 1,
         .width = bytes / PLX_POINT_BYTES,
-        .fields = {.data = fields, .count = sizeof fields / sizeof *fields},
+        .fields = {.data = fields[has_colour(cloud->frame)], .count = sizeof fields[0] / sizeof fields[0][0]},
         .point_step = PLX_POINT_BYTES,
         .row_step = bytes,
         .data = {.data = messages->scratch, .count = bytes},
@@ -59,9 +74,8 @@ int plx_message_points(const struct plx_frame_messages *messages, struct ros_poi
         return PLX_ERR_NOT_FOUND;
     for (uint32_t y = 0; y < plane->height; y += STRIDE) {
         const uint16_t *disparity = plx_message_row(frame, PLX_PLANE_DISPARITY, y);
-        const uint8_t *grey = plx_message_row(frame, PLX_PLANE_LEFT, y);
         for (uint32_t x = 0; x < plane->width; x += STRIDE)
-            add(&cloud, x, y, disparity[x], grey[x]);
+            add(&cloud, x, y, disparity[x]);
     }
     finish(messages, &cloud, ret_cloud);
     return 0;
@@ -82,10 +96,9 @@ int plx_message_obstacle_points(const struct plx_frame_messages *messages, struc
     for (uint32_t y = 0; y < plane->height; y++) {
         const uint16_t *label = plx_message_row(frame, PLX_PLANE_LABELS, y);
         const uint16_t *disparity = plx_message_row(frame, disparities, y);
-        const uint8_t *grey = plx_message_row(frame, PLX_PLANE_LEFT, y);
         for (uint32_t x = 0; x < plane->width; x++)
             if (label[x] > 0 && label[x] <= PLX_MAX_OBSTACLES && listed[label[x]])
-                add(&cloud, x, y, disparity[x], grey[x]);
+                add(&cloud, x, y, disparity[x]);
     }
     finish(messages, &cloud, ret_cloud);
     return 0;

@@ -35,28 +35,40 @@ struct ros_header plx_message_header(const struct plx_frame_messages *messages, 
 static const uint8_t *packed(const struct plx_frame_messages *messages, enum plx_plane_id id)
 {
     const struct plx_plane *plane = &messages->frame->plane[id];
-    if (plane->pitch == plane->width)
+    const size_t row = (size_t)plane->width * plane->element;
+    if (plane->pitch == row)
         return plx_message_row(messages->frame, id, 0);
     for (uint32_t y = 0; y < plane->height; y++)
-        memcpy((uint8_t *)messages->scratch + (size_t)y * plane->width, plx_message_row(messages->frame, id, y), plane->width);
+        memcpy((uint8_t *)messages->scratch + y * row, plx_message_row(messages->frame, id, y), row);
     return messages->scratch;
 }
 
-int plx_message_image(const struct plx_frame_messages *messages, enum plx_eye eye, struct ros_image *ret_image)
+static int fill_image(const struct plx_frame_messages *messages, enum plx_plane_id id, const char *encoding,
+                      struct ros_image *ret_image)
 {
-    const enum plx_plane_id id = eye == PLX_LEFT ? PLX_PLANE_LEFT : PLX_PLANE_RIGHT;
     const struct plx_plane *plane = &messages->frame->plane[id];
+    const uint32_t step = plane->width * plane->element;
     if (plane->width == 0)
         return PLX_ERR_NOT_FOUND;
     *ret_image = (struct ros_image){
         .header = plx_message_header(messages, PLX_FRAME_OPTICAL),
         .height = plane->height,
         .width = plane->width,
-        .encoding = "mono8",
-        .step = plane->width,
-        .data = {.data = packed(messages, id), .count = plane->width * plane->height},
+        .encoding = encoding,
+        .step = step,
+        .data = {.data = packed(messages, id), .count = step * plane->height},
     };
     return 0;
+}
+
+int plx_message_image(const struct plx_frame_messages *messages, enum plx_eye eye, struct ros_image *ret_image)
+{
+    return fill_image(messages, eye == PLX_LEFT ? PLX_PLANE_LEFT : PLX_PLANE_RIGHT, "mono8", ret_image);
+}
+
+int plx_message_colour(const struct plx_frame_messages *messages, struct ros_image *ret_image)
+{
+    return fill_image(messages, PLX_PLANE_COLOUR, "rgb8", ret_image);
 }
 
 int plx_message_camera_info(const struct plx_frame_messages *messages, enum plx_eye eye, struct ros_camera_info *ret_info)

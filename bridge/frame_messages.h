@@ -52,6 +52,9 @@ struct ros_header plx_message_header(const struct plx_frame_messages *messages, 
 /* The picture of EYE, mono8. NOT_FOUND: the frame has none (publish.right is off). */
 int plx_message_image(const struct plx_frame_messages *messages, enum plx_eye eye, struct ros_image *ret_image);
 
+/* The left picture in colour, rgb8. NOT_FOUND: the frame has none (colour.enabled is off). */
+int plx_message_colour(const struct plx_frame_messages *messages, struct ros_image *ret_image);
+
 /* The rectified camera of EYE. NOT_FOUND: the frame is raw. */
 int plx_message_camera_info(const struct plx_frame_messages *messages, enum plx_eye eye, struct ros_camera_info *ret_info);
 

@@ -22,6 +22,7 @@
 /* clang-format off */
 FILL_EYE(left, image, PLX_LEFT)
 FILL_EYE(right, image, PLX_RIGHT)
+FILL(colour, image)
 FILL_EYE(left_info, camera_info, PLX_LEFT)
 FILL_EYE(right_info, camera_info, PLX_RIGHT)
 FILL(disparity, disparity)
@@ -43,6 +44,7 @@ FILL(optical_transform, transforms)
 const struct plx_topic plx_topics[PLX_TOPICS] = {
     [PLX_TOPIC_LEFT] = {"left", "left/image_rect", "left/image_raw", &ros_image_type, fill_left},
     [PLX_TOPIC_RIGHT] = {"right", "right/image_rect", "right/image_raw", &ros_image_type, fill_right},
+    [PLX_TOPIC_COLOUR] = {"colour", "left/image_rect_color", NULL, &ros_image_type, fill_colour},
     [PLX_TOPIC_LEFT_INFO] = {"left", "left/camera_info", NULL, &ros_camera_info_type, fill_left_info},
     [PLX_TOPIC_RIGHT_INFO] = {"right", "right/camera_info", NULL, &ros_camera_info_type, fill_right_info},
     [PLX_TOPIC_DISPARITY] = {"disparity", "disparity", NULL, &ros_disparity_image_type, fill_disparity},

@@ -8,6 +8,7 @@
 enum plx_topic_id {
     PLX_TOPIC_LEFT,
     PLX_TOPIC_RIGHT,
+    PLX_TOPIC_COLOUR,
     PLX_TOPIC_LEFT_INFO,
     PLX_TOPIC_RIGHT_INFO,
     PLX_TOPIC_DISPARITY,
@@ -60,7 +61,7 @@ extern const struct plx_topic plx_topics[PLX_TOPICS];
 
 /* All words, for people. */
 #define PLX_NAMESPACE_TOPIC_WORDS                                                                                              \
-    "left,right,disparity,depth,points,points_obstacles,scan,drops,map,verdict,obstacles,markers,odom,frame_info"
+    "left,right,colour,disparity,depth,points,points_obstacles,scan,drops,map,verdict,obstacles,markers,odom,frame_info"
 #define PLX_TOPIC_WORDS PLX_NAMESPACE_TOPIC_WORDS ",tf,diagnostics"
 
 #define PLX_TOPIC_NAME 64

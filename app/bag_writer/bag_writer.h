@@ -11,7 +11,7 @@
 
 struct plx_bag_writer;
 
-#define PLX_BAG_DEFAULT_TOPICS "left,right,obstacles,odom,frame_info,tf,diagnostics"
+#define PLX_BAG_DEFAULT_TOPICS "left,right,colour,obstacles,odom,frame_info,tf,diagnostics"
 
 /* What a bag holds: bit 1 << enum plx_topic_id. NAMES are words of plx_topics, separated by commas; NULL: the default.
  * ARG: there is no such name; the message lists them. */

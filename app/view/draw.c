@@ -70,12 +70,14 @@ void plx_rgb_image_destroy(struct plx_rgb_image *drawing)
     *drawing = (struct plx_rgb_image){0};
 }
 
-void plx_draw_grey(struct plx_rgb_image *drawing, const struct plx_image *grey)
+void plx_draw_image(struct plx_rgb_image *drawing, const struct plx_image *image)
 {
     for (int y = 0; y < drawing->height; y++) {
-        const uint8_t *row = plx_row(grey, y);
+        const uint8_t *row = plx_row(image, y);
         struct plx_rgb *out = drawing->pixel + (size_t)y * (size_t)drawing->width;
-        for (int x = 0; x < drawing->width; x++)
+        if (image->type == PLX_RGB)
+            memcpy(out, row, (size_t)drawing->width * sizeof *out);
+        for (int x = 0; x < drawing->width && image->type != PLX_RGB; x++)
             out[x] = (struct plx_rgb){row[x], row[x], row[x]};
     }
 }

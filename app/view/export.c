@@ -64,6 +64,16 @@ int plx_export_pfm(const char *path, const struct plx_view *view, struct plx_err
     return plx_file_commit(path, file, 0, message);
 }
 
+/* NULL where the view has no colour as large as its left picture. */
+static const struct plx_rgb *colour_row(const struct plx_view *view, uint32_t y)
+{
+    const struct plx_plane *colour = &view->layout[PLX_PLANE_COLOUR], *left = &view->layout[PLX_PLANE_LEFT];
+    const uint8_t *plane = view->plane[PLX_PLANE_COLOUR];
+    return plane && colour->width == left->width && colour->height == left->height
+               ? (const void *)(plane + (size_t)y * colour->pitch)
+               : NULL;
+}
+
 /* Writes each point in raster order and returns how many there are; OUT NULL only counts. */
 static unsigned long write_points(FILE *out, const struct plx_view *view)
 {
@@ -71,11 +81,12 @@ static unsigned long write_points(FILE *out, const struct plx_view *view)
     unsigned long count = 0;
     for (uint32_t y = 0; y < layout->height; y++) {
         const uint8_t *grey = (const uint8_t *)view->plane[PLX_PLANE_LEFT] + (size_t)y * layout->pitch;
+        const struct plx_rgb *rgb = colour_row(view, y);
         for (uint32_t x = 0; x < layout->width; x++) {
             float point[3];
             if (plx_point(view, x, y, point) != 0)
                 continue;
-            const struct plx_rgb colour = {grey[x], grey[x], grey[x]};
+            const struct plx_rgb colour = rgb ? rgb[x] : (struct plx_rgb){grey[x], grey[x], grey[x]};
             if (out) {
                 fwrite(point, sizeof point, 1, out);
                 fwrite(&colour, sizeof colour, 1, out);

@@ -26,8 +26,9 @@ uint16_t plx_kitti_value(uint16_t disparity, int min_disparity);
 /* Portable float map: one channel, pixels, little endian, last row first, +infinity = invalid. */
 int plx_export_pfm(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
-/* Binary little-endian PLY: x, y, z in metres (right, down, forward) and the grey value as red, green, blue, for each pixel
- * whose point lies in front of the camera and not at infinity. The view's left and disparity planes have the same size. */
+/* Binary little-endian PLY: x, y, z in metres (right, down, forward) and red, green, blue (without colour the grey value), for
+ * each pixel whose point lies in front of the camera and not at infinity. The view's left and disparity planes have the same
+ * size. */
 int plx_export_ply(const char *path, const struct plx_view *view, struct plx_error_message *message);
 
 /* A view of FRAME in this process, for the functions of libparallax that take a view. */

@@ -28,7 +28,7 @@ def view_of(frame):
 class Frames(service.Service):
     def setUp(self):
         super().setUp()
-        self.start_daemon(f"source.width={WIDTH}", "publish.right=true", "publish.slots=64")
+        self.start_daemon(f"source.width={WIDTH}", "publish.right=true", "colour.enabled=true", "publish.slots=64")
         self.client = self.connect()
 
     def frames(self):
@@ -63,6 +63,10 @@ class Frames(service.Service):
             self.assertGreater(frame.left.strides[0], WIDTH)
             self.assertEqual((frame.left.shape, frame.disparity.shape), ((HEIGHT, WIDTH),) * 2)
             self.assertEqual(frame.histogram[0].sum(), WIDTH * HEIGHT)
+            self.assertEqual(frame.colour.shape, (HEIGHT, WIDTH, 3))
+            luma = (frame.colour.astype(int) @ (77, 150, 29) + 128) >> 8  # the scene has its grey picture as luma
+            numpy.testing.assert_array_equal(luma, frame.left)
+            self.assertGreater(numpy.ptp(frame.colour, axis=2).mean(), 10)
             return frame
 
         frame = self.whole(look)

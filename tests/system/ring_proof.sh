@@ -73,7 +73,7 @@ mkdir tree
 
 thread_sanitizer() { # NAME; builds and runs test_shm_threads in tree/
     (cd tree && "$cc" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -fsanitize=thread -I. -Iinclude -o "$work/$1" tests/unit/test_shm_threads.c \
-        app/publish/shm.c client/*.c core/base/error.c core/base/text.c -lcmocka -lpthread) >"$1.log" 2>&1 || { cat "$1.log"; fail "$1: does not build"; }
+        app/publish/shm.c client/*.c core/base/error.c core/base/text.c -lcmocka -lpthread -lm) >"$1.log" 2>&1 || { cat "$1.log"; fail "$1: does not build"; }
     TSAN_OPTIONS=exitcode=66 "./$1" >"$1.log" 2>&1
 }
 

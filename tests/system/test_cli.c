@@ -198,7 +198,7 @@ static const struct bad {
     {{"locate", "1", "2", "3", "4", "5"}, PLX_EXIT_USAGE, "expected four for each box"},
     {{"locate", "1", "2", "3", "4m"}, PLX_EXIT_USAGE, "4m: expected a whole number"},
     {{"pipe", "left"}, PLX_EXIT_UNAVAILABLE, "no service there"},
-    {{"pipe", "middle"}, PLX_EXIT_USAGE, "expected left, right, disparity or depth"},
+    {{"pipe", "middle"}, PLX_EXIT_USAGE, "expected left, right, colour, disparity or depth"},
     {{"watch", "--json", "--changes"}, PLX_EXIT_USAGE, "exclude each other"},
     {{"status", "--socket", "@/file"}, PLX_EXIT_UNAVAILABLE, "@/file"},
     {{"report", "--output", "@/no\nwhere/x"}, PLX_EXIT_CANNOT_WRITE, "@/no?where/x: cannot create"}, /* one line */

@@ -254,7 +254,7 @@ static void a_file_is_replaced_whole(void **state)
     command_succeed(&command, "metrics", "--output", path_of("parallax.prom"));
     assert_string_equal(command.out, "");
     command_free(&command);
-    char text[8192];
+    char text[32768];
     FILE *file = fopen(path_of("parallax.prom"), "r");
     assert_non_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';

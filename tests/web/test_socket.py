@@ -385,12 +385,12 @@ class Foxglove(Web):
         return client, {channel["topic"]: channel for channel in advertised["channels"]}
 
     def test_every_topic_as_ros_message(self):
-        self.start_daemon("mount.z_m=1", "mount.pitch_deg=5.73")
+        self.start_daemon("mount.z_m=1", "mount.pitch_deg=5.73", "colour.enabled=true")
         self.start_web()
         collector = self.collect()
         for protocol in ("foxglove.sdk.v1", "foxglove.websocket.v1"):
             client, channels = self.greet(protocol)
-            self.assertEqual(len(channels), 20)
+            self.assertEqual(len(channels), 21)
             store = self.typestore(channels.values())
             wanted = {100 + channel["id"]: channel for channel in channels.values()}
             client.send(json.dumps({"op": "subscribe", "subscriptions": [{"id": number, "channelId": channel["id"]}
@@ -404,6 +404,9 @@ class Foxglove(Web):
             image = messages["/parallax/left/image_rect"]
             self.assertTrue(any(numpy.array_equal(image.data.reshape(240, 320), frame.left)
                                 for frame in self.until(lambda: list(collector.frames.values()))))
+            colour = messages["/parallax/left/image_rect_color"]
+            self.assertEqual((colour.encoding, colour.step, len(colour.data)), ("rgb8", 3 * 320, 3 * 320 * 240))
+            self.assertEqual([field.name for field in messages["/parallax/points"].fields], ["x", "y", "z", "rgb"])
             turned = {each.child_frame_id: each.header.frame_id for name in ("/tf", "/tf_static") for each in messages[name].transforms}
             self.assertEqual(turned, {"parallax_scan": "parallax_link", "parallax_left_optical_frame": "parallax_link"})
             self.assertEqual(messages["/diagnostics"].status[0].name, "parallax: service")

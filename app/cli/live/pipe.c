@@ -19,16 +19,18 @@
 
 #define WAIT_MS 500 /* then looks whether the reader is still there */
 
-/* DERIVE makes the 16-bit pixels; NULL: the plane itself, 8 bits. */
+/* DERIVE makes the 16-bit pixels; NULL: the plane itself. */
 static const struct picture {
     const char *name;
     enum plx_plane_id plane;
     void (*derive)(const struct plx_view *view, uint16_t *ret_pixels);
+    enum plx_y4m_kind kind;
 } pictures[] = {
-    {"left", PLX_PLANE_LEFT, NULL},
-    {"right", PLX_PLANE_RIGHT, NULL},
-    {"disparity", PLX_PLANE_DISPARITY, plx_y4m_disparity},
-    {"depth", PLX_PLANE_DISPARITY, plx_y4m_depth},
+    {"left", PLX_PLANE_LEFT, NULL, PLX_Y4M_GREY8},
+    {"right", PLX_PLANE_RIGHT, NULL, PLX_Y4M_GREY8},
+    {"colour", PLX_PLANE_COLOUR, NULL, PLX_Y4M_COLOUR},
+    {"disparity", PLX_PLANE_DISPARITY, plx_y4m_disparity, PLX_Y4M_GREY16},
+    {"depth", PLX_PLANE_DISPARITY, plx_y4m_depth, PLX_Y4M_GREY16},
 };
 
 struct stream {
@@ -72,12 +74,14 @@ static int wait_for_frame(struct plx_connection *connection, bool first)
     return result < 0 ? plx_connection_fail(connection, result) : PLX_EXIT_OK;
 }
 
+static const enum plx_type type_of[] = {[PLX_Y4M_GREY8] = PLX_U8, [PLX_Y4M_GREY16] = PLX_U16, [PLX_Y4M_COLOUR] = PLX_RGB};
+
 /* Finds the picture in the last copy. Returns an exit code. */
 static int find_picture(const struct plx_connection *connection, struct stream *stream)
 {
     const char *command = connection->command;
 
-    if (stream->picture->derive && plx_frame_is_raw(connection->frame))
+    if (stream->picture->kind != PLX_Y4M_GREY8 && plx_frame_is_raw(connection->frame))
         return plx_exit_error(command, PLX_EXIT_CONFIG,
                               "the service is not calibrated, so it has no %s; name a calibration by the key calibration",
                               stream->picture->name);
@@ -86,7 +90,12 @@ static int find_picture(const struct plx_connection *connection, struct stream *
         return plx_exit_error(command, PLX_EXIT_CONFIG,
                               "the service does not publish the right picture; set publish.right: true in its configuration "
                               "and reload it, or start it with --set publish.right=true");
-    if (!stream->plane.data || stream->plane.type != (stream->picture->derive ? PLX_U16 : PLX_U8))
+    if (!stream->plane.data && stream->picture->plane == PLX_PLANE_COLOUR)
+        return plx_exit_error(
+            command, PLX_EXIT_CONFIG,
+            "the service does not publish colour; set colour.enabled: true in its configuration and reload it, "
+            "or start it with --set colour.enabled=true");
+    if (!stream->plane.data || stream->plane.type != type_of[stream->picture->kind])
         return plx_connection_fail(connection, PLX_ERR_FORMAT);
     if (stream->pixels && (stream->plane.width != stream->width || stream->plane.height != stream->height))
         return plx_exit_error(command, PLX_EXIT_UNAVAILABLE,
@@ -123,8 +132,6 @@ static int begin(struct plx_connection *connection, struct stream *stream)
 {
     char header[PLX_Y4M_HEADER_BYTES];
     double rate_hz;
-    const int bits = stream->picture->derive ? 16 : 8;
-
     int exit_code = wait_for_frame(connection, true);
     if (exit_code == PLX_EXIT_OK)
         exit_code = find_picture(connection, stream);
@@ -136,11 +143,11 @@ static int begin(struct plx_connection *connection, struct stream *stream)
         return exit_code;
     stream->width = stream->plane.width;
     stream->height = stream->plane.height;
-    stream->bytes = (size_t)stream->width * (size_t)stream->height * (size_t)bits / 8;
+    stream->bytes = (size_t)stream->width * (size_t)stream->height * type_of[stream->picture->kind];
     stream->pixels = malloc(stream->bytes);
     if (!stream->pixels)
         return plx_connection_fail(connection, PLX_ERR_NOMEM);
-    plx_y4m_header(stream->width, stream->height, bits, rate_hz, header);
+    plx_y4m_header(stream->width, stream->height, stream->picture->kind, rate_hz, header);
     return write_bytes(connection, header, strlen(header));
 }
 
@@ -150,6 +157,8 @@ static int write_picture(const struct plx_connection *connection, const struct s
 
     if (stream->picture->derive)
         stream->picture->derive(&view, stream->pixels);
+    else if (stream->picture->kind == PLX_Y4M_COLOUR)
+        plx_y4m_colour(&stream->plane, (uint8_t *)stream->pixels);
     else
         for (int y = 0; y < stream->height; y++)
             memcpy((uint8_t *)stream->pixels + (size_t)y * (size_t)stream->width, plx_row(&stream->plane, y),
@@ -198,10 +207,10 @@ int plx_command_pipe(int argc, char **argv)
         .program = "parallax pipe",
         .words = "PICTURE",
         .about =
-            "Writes PICTURE (left, right, disparity or depth) of each frame to standard output as Y4M video, which ffmpeg "
-            "reads: "
+            "Writes PICTURE (left, right, colour, disparity or depth) of each frame to standard output as Y4M video, which "
+            "ffmpeg reads: "
             "left and right in 8-bit grey; disparity (pixels x 256) and depth (millimetres) in 16-bit grey, 0 = unknown. The "
-            "right picture needs publish.right. If the service stops, `pipe` waits until it is back.",
+            "right picture needs publish.right, colour colour.enabled. If the service stops, `pipe` waits until it is back.",
         .option = options,
         .min_words = 1,
         .max_words = 1};
@@ -210,8 +219,8 @@ int plx_command_pipe(int argc, char **argv)
     plx_parse_command_line(&line, argc, argv, word);
     stream.picture = picture_of(word[0]);
     if (!stream.picture)
-        return plx_exit_error(line.program, PLX_EXIT_USAGE, "unknown picture %s; expected left, right, disparity or depth",
-                              word[0]);
+        return plx_exit_error(line.program, PLX_EXIT_USAGE,
+                              "unknown picture %s; expected left, right, colour, disparity or depth", word[0]);
     if (isatty(STDOUT_FILENO))
         return plx_exit_error(
             line.program, PLX_EXIT_USAGE,

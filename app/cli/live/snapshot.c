@@ -18,6 +18,7 @@
 struct snapshot {
     struct plx_view view;
     struct plx_image left, right, disparity; /* data NULL if it is not published: the right one, and disparity of a raw frame */
+    struct plx_image colour;                 /* likewise; RGB */
     struct plx_image scan, stixels;          /* likewise where columns are off */
     struct plx_depth_range range;            /* distances that the colours of disparity.png cover */
 };
@@ -27,15 +28,20 @@ static void draw_disparity(struct plx_rgb_image *drawing, const struct snapshot 
     plx_draw_disparity(drawing, snapshot->view.frame, &snapshot->disparity, &snapshot->range);
 }
 
+static void draw_colour(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
+{
+    plx_draw_image(drawing, &snapshot->colour);
+}
+
 static void draw_obstacles(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
 {
-    plx_draw_grey(drawing, &snapshot->left);
+    plx_draw_image(drawing, snapshot->colour.data ? &snapshot->colour : &snapshot->left);
     plx_draw_obstacles(drawing, snapshot->view.frame);
 }
 
 static void draw_columns(struct plx_rgb_image *drawing, const struct snapshot *snapshot)
 {
-    plx_draw_grey(drawing, &snapshot->left);
+    plx_draw_image(drawing, snapshot->colour.data ? &snapshot->colour : &snapshot->left);
     plx_draw_columns(drawing, snapshot->view.frame, &snapshot->scan, &snapshot->stixels);
 }
 
@@ -49,6 +55,7 @@ static const struct file {
 } files[] = {
     {"left.png", "the rectified left picture", "the left picture as captured", PLX_PLANE_LEFT, NULL, NULL},
     {"right.png", "the rectified right picture", "the right picture as captured", PLX_PLANE_RIGHT, NULL, NULL},
+    {"colour.png", "the left picture in colour", NULL, PLX_PLANE_COLOUR, NULL, draw_colour},
     {"disparity.png", "disparity in colour: red is near, blue is far, black is unknown", NULL, 0, NULL, draw_disparity},
     {"disparity16.png", "disparity x 256, 0 = unknown (16-bit PNG as in KITTI)", NULL, 0, plx_export_kitti, NULL},
     {"disparity.pfm", "disparity in pixels (floating point)", NULL, 0, plx_export_pfm, NULL},
@@ -83,6 +90,7 @@ static int write_files(const char *directory, const struct snapshot *snapshot, s
         char path[PATH_MAX];
         const char *content = raw ? files[i].raw : files[i].content;
         if (!content || (files[i].plane == PLX_PLANE_RIGHT && !snapshot->right.data) ||
+            (files[i].plane == PLX_PLANE_COLOUR && !snapshot->colour.data) ||
             (files[i].plane == PLX_PLANE_STIXELS && !snapshot->stixels.data))
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, files[i].name);
@@ -123,13 +131,15 @@ static int write_snapshot(struct plx_connection *connection, void *context)
         .view = plx_export_view(connection->frame),
         .left = plx_connection_plane(connection, PLX_PLANE_LEFT),
         .right = plx_connection_plane(connection, PLX_PLANE_RIGHT),
+        .colour = plx_connection_plane(connection, PLX_PLANE_COLOUR),
         .disparity = plx_connection_plane(connection, PLX_PLANE_DISPARITY),
         .scan = plx_connection_plane(connection, PLX_PLANE_SCAN),
         .stixels = plx_connection_plane(connection, PLX_PLANE_STIXELS),
         .range = options->range,
     };
     const struct plx_image *second = plx_frame_is_raw(connection->frame) ? &snapshot.right : &snapshot.disparity;
-    if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second))
+    if (!snapshot.left.data || !second->data || !plx_same_size(&snapshot.left, second) ||
+        (snapshot.colour.data && !plx_same_size(&snapshot.left, &snapshot.colour)))
         return plx_connection_fail(connection, PLX_ERR_FORMAT);
     struct plx_error_message message = {""};
     result = write_files(options->directory, &snapshot, &message);
@@ -159,7 +169,8 @@ int plx_command_snapshot(int argc, char **argv)
         .words = "[FILE.mcap]",
         .about =
             "Writes the newest frame into DIR: left.png, disparity.png (colour), disparity16.png, disparity.pfm, points.ply, "
-            "obstacles.png, columns.png, and right.png if the service publishes it (publish.right). Without a calibration it "
+            "obstacles.png, columns.png, and right.png and colour.png if the service publishes them (publish.right, "
+            "colour.enabled). Without a calibration it "
             "writes only "
             "left.png and right.png, as captured. With --last it prints the file of the flight recorder, or copies it to "
             "FILE.mcap, which must be new.",

@@ -76,6 +76,8 @@ class Frame(Header):
 
     def _plane(self, plane: Plane) -> NDArray[Any]:
         offset, pitch, width, height, element, _ = self._layout[plane]
+        if _layout.ELEMENT[plane] == _layout.RGB:
+            return numpy.ndarray((height, width, 3), numpy.uint8, self._open_memory(), offset, (pitch, element, 1))
         image: NDArray[Any] = numpy.ndarray((height, width), _layout.ELEMENT[plane], self._open_memory(), offset, (pitch, element))
         return image
 
@@ -96,6 +98,11 @@ class Frame(Header):
     def right(self) -> Optional[Image8]:
         """The rectified right image; publish.right switches it on."""
         return self.planes.get(Plane.RIGHT)
+
+    @property
+    def colour(self) -> Optional[Image8]:
+        """The rectified left image in colour, (height, width, 3): red, green, blue of sRGB; colour.enabled switches it on."""
+        return self.planes.get(Plane.COLOUR)
 
     @property
     def disparity(self) -> Optional[Image16]:

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <parallax/error.h>
+
 #include "cpu/cpu.h"
 #include "cpu/internal.h"
 #include "oracle/matching.h"
@@ -231,6 +233,34 @@ static void same_bits_as_the_oracle(void **state)
     stages->ops->destroy(stages);
 }
 
+/* Each argument of sgm that has another size or type than the left picture is refused, and right ones are not. */
+static void sgm_refuses_what_does_not_fit(void **state)
+{
+    (void)state;
+    const int width = 70, height = 9;
+    struct plx_match match;
+    struct plx_image grey = test_image_new(width, height, PLX_U8, 0), small = test_image_new(width - 1, height, PLX_U32, 0);
+    struct plx_image word = test_image_new(width, height, PLX_U32, 0), half = test_image_new(width, height, PLX_U16, 0);
+
+    plx_match_default(&match);
+    const struct plx_features good = {word, half}, other_size = {small, half}, other_type = {word, word};
+    const struct plx_candidates to = {half, half, half, half, half};
+    assert_int_equal(plx_sgm_check(&good, &good, &grey, &match, &to), 0);
+    assert_int_equal(plx_sgm_check(&other_size, &good, &grey, &match, &to), PLX_ERR_ARG);
+    assert_int_equal(plx_sgm_check(&good, &other_size, &grey, &match, &to), PLX_ERR_ARG);
+    assert_int_equal(plx_sgm_check(&good, &other_type, &grey, &match, &to), PLX_ERR_ARG);
+    for (int i = 0; i < 5; i++) {
+        struct plx_candidates wrong = to;
+        struct plx_image *const image[] = {&wrong.left, &wrong.right, &wrong.raw, &wrong.s1, &wrong.s2};
+        *image[i] = word;
+        assert_int_equal(plx_sgm_check(&good, &good, &grey, &match, &wrong), PLX_ERR_ARG);
+    }
+    test_image_free(&grey);
+    test_image_free(&small);
+    test_image_free(&word);
+    test_image_free(&half);
+}
+
 /* Grey value of the pixel at column X of a wall of bars 6.9 columns apart, with a TEXTURE of its own. */
 static uint8_t wall_at(const uint8_t *texture, double x)
 {
@@ -295,7 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"generic", same_bits_as_the_oracle, NULL, NULL, &isa[0]}, {"neon", same_bits_as_the_oracle, NULL, NULL, &isa[1]},
         {"avx2", same_bits_as_the_oracle, NULL, NULL, &isa[2]},    {"avx512", same_bits_as_the_oracle, NULL, NULL, &isa[3]},
-        cmocka_unit_test(bars_are_unknown_and_not_near),
+        cmocka_unit_test(sgm_refuses_what_does_not_fit),           cmocka_unit_test(bars_are_unknown_and_not_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +58,25 @@ static void the_smallest_and_the_largest_ring_are_made(void **state)
 }
 
 /* As whoever runs the test, root included: it is the seals that hold. */
+/* A process without room for a descriptor is told what to do, as one without memory is. */
+static void no_descriptor_left_is_said(void **state)
+{
+    (void)state;
+    const struct plx_shm_options options = {.epoch = 1, .slots = 4, .frame_bytes = 1 << 20};
+    struct plx_error_message message = {{0}};
+    struct plx_shm *shm = NULL;
+    struct rlimit before, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const int result = plx_shm_create(&options, &shm, &message);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(result, PLX_ERR_NOMEM);
+    assert_non_null(strstr(message.text, "; lower publish.slots"));
+    assert_null(shm);
+}
+
 static void client_descriptor_gives_no_way_to_write(void **state)
 {
     (void)state;
@@ -310,6 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(the_smallest_and_the_largest_ring_are_made),
+        cmocka_unit_test(no_descriptor_left_is_said),
         cmocka_unit_test(client_descriptor_gives_no_way_to_write),
         cmocka_unit_test(another_user_cannot_even_open_it),
         cmocka_unit_test(frames_come_in_order),

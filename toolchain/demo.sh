@@ -31,7 +31,7 @@ trap stop EXIT
 in_browser=
 [[ ${1-} != --web ]] || { in_browser=1; shift; }
 # The nearest box of the scene has 19 px of disparity: 64 candidates are enough, and take half the time of the default 128.
-source_keys=(--set source.type=synthetic --set match.disparities=64)
+source_keys=(--set source.type=synthetic --set match.disparities=64 --set colour.enabled=true)
 what="the embedded scene"
 full_rate=30 # of the embedded scene, pairs/s
 calm_rate=8

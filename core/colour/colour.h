@@ -81,7 +81,8 @@ struct plx_mosaic_sums {
 
 PLX_BOTH int plx_limit(int value, int largest)
 {
-    return value < 0 ? 0 : value > largest ? largest : value;
+    value = value < 0 ? 0 : value;
+    return value > largest ? largest : value;
 }
 
 /* At a sample of green: the colour that its row has beside green from ALONG_ROW, with the sums of the row's direction first. */

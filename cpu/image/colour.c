@@ -105,18 +105,42 @@ static void colour_mosaic(void *argument, int first, int last)
 /* --- other formats ---------------------------------------------------------------------------------------------------------
  */
 
+/* One chroma, CB or CR, of row Y at each pixel of the eye, in 1 / PLX_CHROMA_PARTS. */
+static void spread_chroma(const struct colour_job *job, const uint8_t *plane, int y, int16_t *ret_chroma)
+{
+    const struct plx_chroma_plane *p = &job->chroma;
+    const int samples = p->last - p->first + 1, begin = job->raw->eye_x, width = job->raw->eye_width;
+    const struct plx_chroma_pair rows =
+        p->halved ? plx_chroma_beside(y, true, 0, p->rows - 1) : (struct plx_chroma_pair){y, y, 0};
+    const uint8_t *top = plane + (size_t)rows.first * p->pitch + p->first * p->step,
+                  *bottom = plane + (size_t)rows.second * p->pitch + p->first * p->step;
+    int16_t line[PLX_MAX_SIDE / 2 + 3]; /* in quarters, an edge sample repeated on both sides */
+
+    for (int i = 0; i < samples; i++)
+        line[i + 1] = (int16_t)(top[i * p->step] * (4 - rows.weight) + bottom[i * p->step] * rows.weight);
+    line[0] = line[1];
+    line[samples + 1] = line[samples];
+    const int16_t *at = line + 1 - p->first;
+    for (int x = 0; x < width; x++) {
+        const int i = (begin + x) / 2;
+        const int even = p->centred ? at[i - 1] + 3 * at[i] : 4 * at[i];
+        const int odd = p->centred ? 3 * at[i] + at[i + 1] : 2 * at[i] + 2 * at[i + 1];
+        ret_chroma[x] = (int16_t)((begin + x) % 2 == 0 ? even : odd);
+    }
+}
+
 static void colour_yuv_row(const struct colour_job *job, int y, uint8_t *rgb)
 {
     const struct plx_raw *raw = job->raw;
-    const bool is_packed = plx_format_layout(raw->format)->extra_rows == 0;
-    const uint8_t *luma = raw_row(raw, y) + (raw->format == PLX_FORMAT_UYVY ? 1 : 0);
+    const int step = plx_format_layout(raw->format)->extra_rows == 0 ? 2 : 1;
+    const uint8_t *luma = raw_row(raw, y) + (raw->format == PLX_FORMAT_UYVY ? 1 : 0) + raw->eye_x * step;
+    const struct plx_yuv_factors factors = job->factors;
+    int16_t cb[PLX_MAX_SIDE], cr[PLX_MAX_SIDE];
 
-    for (int x = 0; x < raw->eye_width; x++, rgb += PLX_CHANNELS) {
-        const int column = raw->eye_x + x;
-        plx_yuv_rgb(&job->factors, luma[is_packed ? 2 * column : column],
-                    plx_chroma_at(&job->chroma, job->chroma.cb, column, y),
-                    plx_chroma_at(&job->chroma, job->chroma.cr, column, y), rgb);
-    }
+    spread_chroma(job, job->chroma.cb, y, cb);
+    spread_chroma(job, job->chroma.cr, y, cr);
+    for (int x = 0; x < raw->eye_width; x++)
+        plx_yuv_rgb(&factors, luma[x * step], cb[x], cr[x], rgb + (size_t)x * PLX_CHANNELS);
 }
 
 static void colour_grey_row(const struct plx_raw *raw, int y, uint8_t *rgb)

@@ -91,13 +91,17 @@ static void rectify_rgb_row(const struct rectify_job *job, int y)
 
     for (int x = 0; x < job->dst->width; x++, out += PLX_RGB) {
         const struct plx_remap_entry at = entry[x];
-        if ((unsigned)at.x < inner_x && (unsigned)at.y < inner_y) {
-            const uint8_t *top = (const uint8_t *)plx_row(src, at.y) + (size_t)at.x * PLX_RGB, *bottom = top + src->pitch;
-            for (int i = 0; i < PLX_RGB; i++)
-                out[i] = (uint8_t)blend(top[i], top[PLX_RGB + i], bottom[i], bottom[PLX_RGB + i], at.fx, at.fy);
-            continue;
-        }
-        for (int i = 0; i < PLX_RGB; i++) { /* the channel as a grey picture */
+        const bool is_inner = (unsigned)at.x < inner_x && (unsigned)at.y < inner_y;
+        const uint8_t *top = (const uint8_t *)plx_row(src, is_inner ? at.y : 0) + (is_inner ? (size_t)at.x * PLX_RGB : 0);
+        const uint8_t *bottom = top + (is_inner ? src->pitch : 0);
+        const unsigned both = (unsigned)at.fx * at.fy; /* weights of the four neighbours, as in blend */
+        const unsigned below = PLX_REMAP_ONE * at.fy - both, beside = PLX_REMAP_ONE * at.fx - both;
+        const unsigned here = PLX_REMAP_ONE * PLX_REMAP_ONE - below - beside - both;
+        for (int i = 0; i < PLX_RGB && is_inner; i++)
+            out[i] = (uint8_t)((top[i] * here + top[PLX_RGB + i] * beside + bottom[i] * below + bottom[PLX_RGB + i] * both +
+                                PLX_REMAP_ONE * PLX_REMAP_ONE / 2) /
+                               (PLX_REMAP_ONE * PLX_REMAP_ONE));
+        for (int i = 0; i < PLX_RGB && !is_inner; i++) { /* the channel as a grey picture */
             const struct plx_image channel = {(uint8_t *)src->data + i, src->width, src->height, src->pitch, PLX_RGB};
             out[i] = (uint8_t)sample(&channel, at);
         }

@@ -42,35 +42,56 @@ template <bool WORD> static __device__ __forceinline__ int load_sample(const str
     return (WORD ? row[2 * x] | row[2 * x + 1] << 8 : row[x]) >> a.shift & a.mask;
 }
 
-/* The mosaic's sample above black; (X, Y) may lie up to 2 outside. */
-template <bool WORD> static __device__ __forceinline__ int mosaic(const struct colour_args &a, int x, int y)
+#define REACH 2 /* of a mosaic's filters, pixels */
+#define SPAN (EACH + 2 * REACH)
+
+/* Samples above black around EACH pixels, of which the corners are not read. */
+struct window {
+    int at[2 * REACH + 1][SPAN];
+};
+
+template <bool WORD> static __device__ __forceinline__ struct window load_window(const struct colour_args &a, int x, int y)
 {
-    const uint8_t *row = a.raw.row(plx_mosaic_mirror(y, a.raw.height));
-    return max(load_sample<WORD>(a, row, plx_mosaic_mirror(x, a.raw.width)) - a.black, 0);
+    const int width = a.raw.width, height = a.raw.height;
+    const bool inside = x >= REACH && x + EACH + REACH <= width && y >= REACH && y + REACH < height;
+    struct window window;
+
+#pragma unroll
+    for (int r = 0; r <= 2 * REACH; r++) {
+        const int line = y + r - REACH, cut = r < REACH ? REACH - r : r - REACH;
+        const uint8_t *row = a.raw.row(inside ? line : plx_mosaic_mirror(line, height));
+#pragma unroll
+        for (int c = 0; c < SPAN; c++) {
+            if (c < cut || c >= SPAN - cut)
+                continue;
+            const int column = x + c - REACH; /* behind the picture's end for pixels that nobody stores */
+            const int from = inside ? column : plx_mosaic_mirror(min(column, width - 1 + REACH), width);
+            window.at[r][c] = max(load_sample<WORD>(a, row, from) - a.black, 0);
+        }
+    }
+    return window;
 }
 
-template <bool WORD>
-static __device__ __forceinline__ void develop(const struct colour_args &a, int x, int y, uint8_t ret[PLX_CHANNELS])
+/* Pixel I of the window, whose first one is at (X, Y). */
+static __device__ __forceinline__ void develop(const struct colour_args &a, const struct window &window, int i, int x, int y,
+                                               uint8_t ret[PLX_CHANNELS])
 {
+    const int *above2 = window.at[0] + i + REACH, *above = window.at[1] + i + REACH, *row = window.at[2] + i + REACH,
+              *below = window.at[3] + i + REACH, *below2 = window.at[4] + i + REACH;
     const struct plx_mosaic_sums sums = {
-        mosaic<WORD>(a, x, y),
-        mosaic<WORD>(a, x - 1, y) + mosaic<WORD>(a, x + 1, y),
-        mosaic<WORD>(a, x, y - 1) + mosaic<WORD>(a, x, y + 1),
-        mosaic<WORD>(a, x - 1, y - 1) + mosaic<WORD>(a, x + 1, y - 1) + mosaic<WORD>(a, x - 1, y + 1) +
-            mosaic<WORD>(a, x + 1, y + 1),
-        mosaic<WORD>(a, x - 2, y) + mosaic<WORD>(a, x + 2, y),
-        mosaic<WORD>(a, x, y - 2) + mosaic<WORD>(a, x, y + 2),
+        row[0],           row[-1] + row[1],      above[0] + below[0], above[-1] + above[1] + below[-1] + below[1],
+        row[-2] + row[2], above2[0] + below2[0],
     };
-    const bool is_green = ((x + y) % 2 == 0) == a.first_is_green, red_row = (y % 2 == 0) == a.first_row_red;
+    const bool is_green = ((x + i + y) % 2 == 0) == a.first_is_green, red_row = (y % 2 == 0) == a.first_row_red;
     int balanced[PLX_CHANNELS];
 
     plx_mosaic_rgb(&sums, is_green, red_row, a.largest, balanced);
 #pragma unroll
-    for (int i = 0; i < PLX_CHANNELS; i++)
-        balanced[i] = plx_colour_balanced(balanced[i], a.ratio[i]);
+    for (int k = 0; k < PLX_CHANNELS; k++)
+        balanced[k] = plx_colour_balanced(balanced[k], a.ratio[k]);
 #pragma unroll
-    for (int i = 0; i < PLX_CHANNELS; i++)
-        ret[i] = a.tone[plx_colour_mixed(a.matrix + PLX_CHANNELS * i, balanced)];
+    for (int k = 0; k < PLX_CHANNELS; k++)
+        ret[k] = a.tone[plx_colour_mixed(a.matrix + PLX_CHANNELS * k, balanced)];
 }
 
 template <enum kind KIND>
@@ -78,9 +99,7 @@ static __device__ __forceinline__ void pixel(const struct colour_args &a, int x,
 {
     const uint8_t *row = a.raw.row(y);
 
-    if (KIND == MOSAIC_BYTES || KIND == MOSAIC_WORDS) {
-        develop<KIND == MOSAIC_WORDS>(a, x, y, ret);
-    } else if (KIND == YUV) {
+    if (KIND == YUV) {
         plx_yuv_rgb(&a.factors, row[x * a.luma_step], plx_chroma_at(&a.chroma, a.chroma.cb, a.eye_x + x, y),
                     plx_chroma_at(&a.chroma, a.chroma.cr, a.eye_x + x, y), ret);
     } else if (KIND == RGB || KIND == BGR) {
@@ -102,9 +121,16 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) colour_kernel(const _
 
     if (count <= 0 || y >= a.raw.height)
         return;
+    if (KIND == MOSAIC_BYTES || KIND == MOSAIC_WORDS) {
+        const struct window window = load_window<KIND == MOSAIC_WORDS>(a, x, y);
 #pragma unroll
-    for (int i = 0; i < EACH; i++)
-        pixel<KIND>(a, min(x + i, a.raw.width - 1), y, rgb + PLX_CHANNELS * i);
+        for (int i = 0; i < EACH; i++)
+            develop(a, window, i, x, y, rgb + PLX_CHANNELS * i);
+    } else {
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            pixel<KIND>(a, min(x + i, a.raw.width - 1), y, rgb + PLX_CHANNELS * i);
+    }
     uint8_t *to = a.rgb.row(y) + PLX_CHANNELS * x;
 #pragma unroll
     for (int word = 0; word < PLX_CHANNELS; word++) {
@@ -230,8 +256,10 @@ static __global__ void __launch_bounds__(SUM_THREADS) sums_kernel(const __grid_c
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int colour = plx_mosaic_colour(a.order, a.eye_x + x + i % 2, y + i / 2);
-            const int value =
-                a.words ? mosaic<true>(a.mosaic, x + i % 2, y + i / 2) : mosaic<false>(a.mosaic, x + i % 2, y + i / 2);
+            const uint8_t *row = a.mosaic.raw.row(y + i / 2);
+            const int sample =
+                a.words ? load_sample<true>(a.mosaic, row, x + i % 2) : load_sample<false>(a.mosaic, row, x + i % 2);
+            const int value = max(sample - a.mosaic.black, 0);
 #pragma unroll
             for (int k = 0; k < PLX_CHANNELS; k++)
                 cell[k] += k == colour ? value * (k == PLX_GREEN ? 1 : 2) : 0;

@@ -156,6 +156,13 @@ cJSON *plx_json_corrections(const struct plx_correction_info *corrections)
     return item;
 }
 
+cJSON *plx_json_white_balance(const struct plx_colour_info *colour)
+{
+    if (!colour->known)
+        return cJSON_CreateNull();
+    return numbers(colour->gain, 3);
+}
+
 cJSON *plx_json_drift(const struct plx_drift_info *drift)
 {
     const struct {

@@ -32,6 +32,9 @@ cJSON *plx_json_alignment(const struct plx_alignment_info *alignment);
 /* What the newest pictures say about the calibration; null where nothing is measured. */
 cJSON *plx_json_drift(const struct plx_drift_info *drift);
 
+/* The gains; null where there is no colour, or nothing is known of the light yet. */
+cJSON *plx_json_white_balance(const struct plx_colour_info *colour);
+
 /* The corrections of the calibration, null for one that there is none of; and the numbers of one. */
 cJSON *plx_json_corrections(const struct plx_correction_info *corrections);
 cJSON *plx_json_correction(const struct plx_correction *correction);

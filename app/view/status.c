@@ -150,6 +150,7 @@ static void add_frame(cJSON *item, const struct plx_frame *frame)
     cJSON_AddItemToObject(item, "correction", plx_json_corrections(&frame->correction));
     cJSON_AddItemToObject(item, "left", capture_json(&frame->capture[PLX_LEFT]));
     cJSON_AddItemToObject(item, "right", capture_json(&frame->capture[PLX_RIGHT]));
+    cJSON_AddItemToObject(item, "white_balance", plx_json_white_balance(&frame->colour));
     cJSON_AddItemToObject(item, "skew_ms", plx_json_number((double)frame->skew_ns / PLX_NS_PER_MS, 6));
     cJSON_AddItemToObject(item, "stage_us", plx_json_stages(frame->stage_us));
 }

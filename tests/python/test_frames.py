@@ -66,6 +66,7 @@ class Frames(service.Service):
             self.assertEqual(frame.colour.shape, (HEIGHT, WIDTH, 3))
             luma = (frame.colour.astype(int) @ (77, 150, 29) + 128) >> 8  # the scene has its grey picture as luma
             numpy.testing.assert_array_equal(luma, frame.left)
+            self.assertEqual(frame.white_balance, (1, 1, 1))  # the scene's colours are finished
             self.assertGreater(numpy.ptp(frame.colour, axis=2).mean(), 10)
             return frame
 

@@ -188,6 +188,13 @@ class Header:
         return records.mount(self._head["mount"][0])
 
     @property
+    def white_balance(self) -> Optional[tuple[float, float, float]]:
+        """The gains of red, green and blue with which the colour plane was made. None: there is no such plane, or nothing is known of the
+        light yet."""
+        colour = self._head["colour"][0]
+        return tuple(colour["gain"].tolist()) if colour["known"] else None
+
+    @property
     def zones(self) -> tuple[records.Zone, ...]:
         """The zones of the configuration, and what the map says of them."""
         return records.zones(self._head["zone"][0])

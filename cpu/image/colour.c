@@ -116,10 +116,10 @@ static void spread_chroma(const struct colour_job *job, const uint8_t *plane, in
                   *bottom = plane + (size_t)rows.second * p->pitch + p->first * p->step;
     int16_t line[PLX_MAX_SIDE / 2 + 3]; /* in quarters, an edge sample repeated on both sides */
 
-    for (int i = 0; i < samples; i++)
-        line[i + 1] = (int16_t)(top[i * p->step] * (4 - rows.weight) + bottom[i * p->step] * rows.weight);
-    line[0] = line[1];
-    line[samples + 1] = line[samples];
+    for (int i = 0; i <= samples + 1; i++) {
+        const int at = (i < 1 ? 0 : i > samples ? samples - 1 : i - 1) * p->step;
+        line[i] = (int16_t)(top[at] * (4 - rows.weight) + bottom[at] * rows.weight);
+    }
     const int16_t *at = line + 1 - p->first;
     for (int x = 0; x < width; x++) {
         const int i = (begin + x) / 2;

@@ -71,6 +71,32 @@ class Frames(Web):
                 self.acknowledge(client, message)
         self.assertLess(received / (time.monotonic() - begun), 1.1 * SLOW_BYTES_PER_S)
 
+    def test_the_left_picture_comes_in_colour_for_those_who_ask(self):
+        self.start_daemon("colour.enabled=true")
+        self.start_web()
+        collector, client, grey = self.collect(), self.viewer("colour"), self.viewer("left")
+        header, planes, frame = self.frame_and_truth(client, collector)
+        self.assertEqual([(each["name"], each["form"]) for each in header["planes"]], [("colour", "rgb8")])
+        colour = planes["colour"].reshape(240, 320, 3)
+        numpy.testing.assert_array_equal(colour, frame.colour)
+        luma = (colour.astype(int) @ (77, 150, 29) + 128) >> 8
+        numpy.testing.assert_array_equal(luma, frame.left)  # the scene's calibration is the identity
+        self.assertGreater(int(numpy.ptp(colour, axis=2).max()), 50)  # not grey
+        header, planes, frame = self.frame_and_truth(grey, collector)
+        self.assertEqual([(each["name"], each["form"]) for each in header["planes"]], [("left", "u8")])
+        numpy.testing.assert_array_equal(planes["left"].reshape(240, 320), frame.left)
+        _, planes, frame = self.frame_and_truth(self.viewer("colour", compact=True), collector)
+        self.assertEqual(planes["colour"][:2], b"\xff\xd8")  # JPEG; the page's test looks into it
+        self.assertLess(len(planes["colour"]), 320 * 240 * 3 / 5)
+
+    def test_without_colour_the_grey_picture_comes_in_its_place(self):
+        self.start_daemon()
+        self.start_web()
+        collector, grey, client = self.collect(), self.viewer("left", "scan"), self.viewer("colour", "scan")
+        header, planes, frame = self.frame_and_truth(client, collector)
+        numpy.testing.assert_array_equal(planes["left"].reshape(240, 320), frame.left)
+        self.assertEqual(header["planes"], self.frame(grey)[0]["planes"])
+
     def test_a_pixel_is_measured(self):
         self.start_daemon()
         self.start_web()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The socket: frames and the service's state, for as long as the page is open. A frame is
-//   { status, seen, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram, map }.
+//   { status, seen, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram, map,
+//     colour: as left, with isColour; where the service has no colour the grey picture }.
 
 const RETRY_MS = 1000;
 const PING_MS = 200;
@@ -23,12 +24,13 @@ async function decodePlane(plane, buffer, base, status) {
   const at = base + plane.offset;
   const { width, height } = plane;
   switch (plane.form) {
+    case "rgb8": return { width, height, isColour: true, data: new Uint8Array(buffer, at, plane.bytes) };
     case "u8": return { width, height, data: new Uint8Array(buffer, at, plane.bytes) };
     case "u16": return { width, height, step: 1, data: new Uint16Array(buffer, at, plane.bytes / 2) };
     case "u32": return { width, height, data: new Uint32Array(buffer, at, plane.bytes / 4) };
     case "jpeg": {
       const blob = new Blob([new Uint8Array(buffer, at, plane.bytes)], { type: "image/jpeg" });
-      return { width, height, bitmap: await createImageBitmap(blob) };
+      return { width, height, isColour: plane.name === "colour", bitmap: await createImageBitmap(blob) };
     }
     case "deflate": {
       const small = await inflate(new Uint8Array(buffer, at, plane.bytes));
@@ -47,6 +49,7 @@ async function decode(buffer, seen) {
     // The scan has four numbers for each column, the map for each cell.
     frame[plane.name] = await decodePlane(plane, buffer, base, header.status);
   }));
+  frame.colour ??= frame.left;
   return frame;
 }
 

@@ -11,10 +11,10 @@ import { Charts, element, forgetFigures, showDrop, showFaults, showFigures, show
 // What each view draws, and the planes that it needs.
 const measure = point => link.send({ pixel: point });
 const drawers = {
-  picture: { view: new Picture(element("picture"), measure), planes: ["left", "scan"] },
+  picture: { view: new Picture(element("picture"), measure), planes: ["colour", "scan"] },
   depth: { view: new Depth(element("depth"), measure), planes: ["disparity"] },
   top: { view: new Top(element("top")), planes: ["scan", "map"] },
-  cloud: { view: new Cloud(element("cloud")), planes: ["left", "disparity"] },
+  cloud: { view: new Cloud(element("cloud")), planes: ["colour", "disparity"] },
   cameras: { view: new Cameras(element("cameras")), planes: ["left", "right"] },
   calibrate: { view: new Calibrating(element("calibrate"), () => show("calibrate")), planes: ["left", "right"] },
 };
@@ -49,7 +49,7 @@ function show(view) {
 // --- frames -------------------------------------------------------------------------------------------------------------
 
 function takeFrame(frame) {
-  page.frame?.left?.bitmap?.close();
+  for (const name of ["left", "right", "colour"]) page.frame?.[name]?.bitmap?.close();
   page.frame = frame;
   if (page.pending) return;
   page.pending = true;

@@ -23,8 +23,8 @@ function resize(canvas, width, height) {
   canvas.height = height;
 }
 
-// Draws a grey plane into CANVAS.
-export function drawGrey(canvas, plane) {
+// Draws a picture, grey or in colour, into CANVAS.
+export function drawPicture(canvas, plane) {
   resize(canvas, plane.width, plane.height);
   const context = canvas.getContext("2d", { willReadFrequently: true });
   if (plane.bitmap) {
@@ -34,8 +34,11 @@ export function drawGrey(canvas, plane) {
   canvas.image ??= context.createImageData(plane.width, plane.height);
   if (canvas.image.width !== plane.width || canvas.image.height !== plane.height)
     canvas.image = context.createImageData(plane.width, plane.height);
-  const out = new Uint32Array(canvas.image.data.buffer), grey = plane.data;
-  for (let i = 0; i < grey.length; i++) out[i] = 0xff000000 | grey[i] * 0x010101;
+  const out = new Uint32Array(canvas.image.data.buffer), { data } = plane;
+  if (plane.isColour)
+    for (let i = 0, k = 0; i < out.length; i++, k += 3) out[i] = 0xff000000 | data[k + 2] << 16 | data[k + 1] << 8 | data[k];
+  else
+    for (let i = 0; i < data.length; i++) out[i] = 0xff000000 | data[i] * 0x010101;
   context.putImageData(canvas.image, 0, 0);
 }
 
@@ -123,8 +126,8 @@ export class Picture {
   }
 
   draw(frame) {
-    drawGrey(this.image, frame.left);
-    resize(this.overlay, frame.left.width, frame.left.height);
+    drawPicture(this.image, frame.colour);
+    resize(this.overlay, frame.colour.width, frame.colour.height);
     const context = this.overlay.getContext("2d"), scale = unit(this.overlay), obstacles = frame.status.obstacles ?? [];
     context.clearRect(0, 0, this.overlay.width, this.overlay.height);
     context.font = `${12 * scale}px system-ui, sans-serif`;
@@ -382,7 +385,7 @@ export class Cameras {
   // Returns the sharpness around the cross.
   drawEye(eye, plane) {
     const canvas = this.eyes[eye], loupe = this.loupes[eye];
-    drawGrey(canvas, plane);
+    drawPicture(canvas, plane);
     const context = canvas.getContext("2d", { willReadFrequently: true });
     const width = loupe.width / LOUPE * 2, height = loupe.height / LOUPE * 2;
     const x = Math.round(Math.min(Math.max(this.at[0] - width / 2, 0), plane.width - width));

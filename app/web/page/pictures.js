@@ -142,7 +142,10 @@ export class Picture {
       this.drag = null;
       redraw();
     });
-    overlay.addEventListener("pointercancel", () => { this.drag = null; });
+    overlay.addEventListener("pointercancel", () => {
+      this.drag = null;
+      locate(this.box);
+    });
   }
 
   measure(x, y) {

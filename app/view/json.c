@@ -85,6 +85,35 @@ cJSON *plx_json_drop(const struct plx_drop *drop)
     return item;
 }
 
+/* Rounded to millimetres; null where the first one is not known. */
+static cJSON *known_numbers(const float *number, int count)
+{
+    if (isnan(number[0]))
+        return cJSON_CreateNull();
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(array, plx_json_number((double)number[i], 3));
+    return array;
+}
+
+cJSON *plx_json_location(const struct plx_box *box, const struct plx_location *l)
+{
+    cJSON *object = cJSON_CreateObject(), *pixels = cJSON_AddArrayToObject(object, "box_px");
+    const int32_t number[] = {box->x, box->y, box->width, box->height};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        cJSON_AddItemToArray(pixels, cJSON_CreateNumber(number[i]));
+    cJSON_AddStringToObject(object, "state", plx_location_word(l->state));
+    cJSON_AddItemToObject(object, "distance_m", plx_json_number((double)l->distance_m, 3));
+    cJSON_AddItemToObject(object, "sigma_m", plx_json_number((double)l->sigma_m, 3));
+    cJSON_AddItemToObject(object, "position_m", known_numbers(l->position_m, 3));
+    cJSON_AddItemToObject(object, "base_m", known_numbers(l->base_m, 3));
+    cJSON_AddItemToObject(object, "size_m", known_numbers(l->size_m, 2));
+    cJSON_AddItemToObject(object, "share", plx_json_number((double)l->share, 3));
+    cJSON_AddItemToObject(object, "track", l->track > 0 ? cJSON_CreateNumber(l->track) : cJSON_CreateNull());
+    cJSON_AddItemToObject(object, "velocity_mps", known_numbers(l->velocity_mps, 3));
+    return object;
+}
+
 cJSON *plx_json_names(uint32_t bits, const char *(*name)(int bit))
 {
     cJSON *array = cJSON_CreateArray();

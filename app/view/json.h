@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include <cjson/cJSON.h>
-#include <parallax/frame.h>
+#include <parallax/client.h>
 
 #include "app/view/frame_text.h"
 
@@ -41,6 +41,9 @@ cJSON *plx_json_correction(const struct plx_correction *correction);
 
 /* Ego-motion; null where it is not measured. Its numbers are null while it is unknown, but for the counts and the pose. */
 cJSON *plx_json_motion(const struct plx_motion_info *motion);
+
+/* Where the thing in BOX is; null for each number that is not known. */
+cJSON *plx_json_location(const struct plx_box *box, const struct plx_location *location);
 
 /* NUMBER rounded to DIGITS decimals, null where it is not finite. */
 cJSON *plx_json_number(double number, int digits);

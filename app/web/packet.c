@@ -14,7 +14,7 @@
 #define ALIGNED(BYTES) (((size_t)(BYTES) + 7) & ~(size_t)7)
 #define INVALID_BYTE 255 /* value without disparity in 8 bits; 254 is the largest one */
 
-const char *const plx_web_plane_names[PLX_WEB_PLANES] = {"left", "right", "disparity", "scan", "histogram", "map"};
+const char *const plx_web_plane_names[PLX_WEB_PLANES] = {"left", "right", "disparity", "scan", "histogram", "map", "colour"};
 
 /* A plane as it is sent. */
 struct plane {
@@ -62,11 +62,12 @@ static void as_piece(struct plane *plane, const char *form, const uint8_t *data,
     plane->bytes = plane->bytes_per_row = bytes;
 }
 
-static int compress_picture(const struct plx_web_encoder *encoder, struct plane *plane)
+static int compress_picture(const struct plx_web_encoder *encoder, bool is_colour, struct plane *plane)
 {
     unsigned long bytes = 0;
-    if (tjCompress2(encoder->jpeg, plane->row, (int)plane->width, (int)plane->pitch, (int)plane->height, TJPF_GRAY,
-                    &plane->jpeg, &bytes, TJSAMP_GRAY, JPEG_QUALITY, TJFLAG_FASTDCT) < 0)
+    if (tjCompress2(encoder->jpeg, plane->row, (int)plane->width, (int)plane->pitch, (int)plane->height,
+                    is_colour ? TJPF_RGB : TJPF_GRAY, &plane->jpeg, &bytes, is_colour ? TJSAMP_420 : TJSAMP_GRAY, JPEG_QUALITY,
+                    TJFLAG_FASTDCT) < 0)
         return PLX_ERR_IO;
     as_piece(plane, "jpeg", plane->jpeg, bytes);
     return 0;
@@ -143,8 +144,9 @@ static int fill_plane(struct plx_web_encoder *encoder, const struct plx_frame *f
     static const struct {
         enum plx_plane_id id;
         const char *form;
-    } source[PLX_WEB_PLANES] = {{PLX_PLANE_LEFT, "u8"},  {PLX_PLANE_RIGHT, "u8"},      {PLX_PLANE_DISPARITY, "u16"},
-                                {PLX_PLANE_SCAN, "u16"}, {PLX_PLANE_HISTOGRAM, "u32"}, {PLX_PLANE_MAP, "u8"}};
+    } source[PLX_WEB_PLANES] = {{PLX_PLANE_LEFT, "u8"},    {PLX_PLANE_RIGHT, "u8"},      {PLX_PLANE_DISPARITY, "u16"},
+                                {PLX_PLANE_SCAN, "u16"},   {PLX_PLANE_HISTOGRAM, "u32"}, {PLX_PLANE_MAP, "u8"},
+                                {PLX_PLANE_COLOUR, "rgb8"}};
     const struct plx_plane *layout = &frame->plane[source[id].id];
     struct plane *plane = ret_plane;
     if (layout->width == 0)
@@ -160,8 +162,8 @@ static int fill_plane(struct plx_web_encoder *encoder, const struct plx_frame *f
     int result = 0;
     if (id == PLX_WEB_HISTOGRAM)
         pick_histograms(plane, layout);
-    if (compact && id <= PLX_WEB_RIGHT)
-        result = compress_picture(encoder, plane);
+    if (compact && (id <= PLX_WEB_RIGHT || id == PLX_WEB_COLOUR))
+        result = compress_picture(encoder, id == PLX_WEB_COLOUR, plane);
     else if (compact && id == PLX_WEB_DISPARITY)
         result = compress_disparity(encoder, frame->disparities * PLX_DISPARITY_ONE, plane);
     else if (compact && id == PLX_WEB_MAP)
@@ -220,14 +222,22 @@ static struct plx_web_buffer *assemble(const char *text, const struct plane *pla
     return buffer;
 }
 
+/* The planes of WANT, with the grey picture in place of a coloured one that FRAME lacks. */
+static uint32_t choose_planes(const struct plx_web_want *want, const struct plx_frame *frame)
+{
+    const bool lacks_colour = want->planes >> PLX_WEB_COLOUR & 1u && frame->plane[PLX_PLANE_COLOUR].width == 0;
+    return lacks_colour ? want->planes | 1u << PLX_WEB_LEFT : want->planes;
+}
+
 int plx_web_packet(struct plx_web_encoder *encoder, const struct plx_status *status, const struct plx_frame *frame,
                    const struct plx_web_want *want, struct plx_web_buffer **ret_buffer)
 {
     struct plane plane[PLX_WEB_PLANES] = {{.name = NULL}};
     struct plx_web_buffer *buffer = NULL;
+    const uint32_t planes = choose_planes(want, frame);
     int count = 0, result = 0;
     for (int id = 0; id < PLX_WEB_PLANES && result >= 0; id++) {
-        result = want->planes >> id & 1u ? fill_plane(encoder, frame, (enum plx_web_plane)id, want->compact, &plane[count]) : 0;
+        result = planes >> id & 1u ? fill_plane(encoder, frame, (enum plx_web_plane)id, want->compact, &plane[count]) : 0;
         count += result != 0; /* after an error too: what it owns is freed */
     }
     if (result >= 0) {

@@ -5,13 +5,14 @@
  *   {"status": as `parallax status --json`, "stamp_ms": wall clock of the left picture, "delay_ms": from there to the
  *    publication, "planes": [{"name", "width", "height",
  *    "form", "offset", "bytes"}, ...]}
- * Forms: "u8", "u16", "u32" (rows without gaps), "jpeg" (grey), "deflate" (zlib, of u8). Planes:
+ * Forms: "u8", "u16", "u32", "rgb8" (rows without gaps), "jpeg", "deflate" (zlib, of u8). Planes:
  *   left, right  the pictures
  *   disparity    as PLX_PLANE_DISPARITY; of form deflate every second pixel of every second row, 0 to 254 for the searched
  *                range, 255 where it is invalid
  *   scan         struct plx_scan of the columns, as 4 x u16
  *   histogram    256 bins of the left picture, 256 of the right one
  *   map          struct plx_cell of the cells, as 4 x u8
+ *   colour       the left picture in colour, rgb8; of a frame without colour `left` comes in its place
  */
 #ifndef PLX_APP_WEB_PACKET_H
 #define PLX_APP_WEB_PACKET_H
@@ -29,6 +30,7 @@ enum plx_web_plane {
     PLX_WEB_SCAN,
     PLX_WEB_HISTOGRAM,
     PLX_WEB_MAP,
+    PLX_WEB_COLOUR,
     PLX_WEB_PLANES
 };
 

@@ -9,6 +9,7 @@
 
 #include "app/view/export.h"
 #include "app/view/json.h"
+#include "app/web/boxes.h"
 #include "core/base/clock.h"
 
 #define ON_WAY 2 /* one is drawn while the next one travels */
@@ -17,8 +18,9 @@
 struct viewer {
     struct plx_web_peer peer;
     struct plx_web_want want;
-    int on_way;        /* frames sent, without an acknowledgement */
-    int64_t credit_ns; /* a compact viewer gets no frame before */
+    struct plx_web_boxes boxes; /* located with each frame */
+    int on_way;                 /* frames sent, without an acknowledgement */
+    int64_t credit_ns;          /* a compact viewer gets no frame before */
 };
 
 static void show(struct viewer *viewer, const cJSON *names, bool compact)
@@ -56,6 +58,24 @@ static void tell_pixel(struct plx_web_connection *connection, const struct plx_w
         cJSON_AddItemToArray(point_item, plx_json_number((double)point[i], 4));
     cJSON_AddItemToObject(item, "point_m", point_item);
     plx_web_send_json(connection, item);
+}
+
+static void take_boxes(struct viewer *viewer, const cJSON *list)
+{
+    if (!list || plx_web_boxes_read(list, &viewer->boxes) == 0)
+        return;
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "refused", PLX_WEB_BOXES_EXPECTED);
+    plx_web_send_json(viewer->peer.connection, item);
+}
+
+static void tell_boxes(const struct viewer *viewer, const struct plx_frame *frame)
+{
+    if (viewer->boxes.count == 0)
+        return;
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddItemToObject(item, "located", plx_web_boxes_locate(&viewer->boxes, frame));
+    plx_web_send_json(viewer->peer.connection, item);
 }
 
 static void pong(struct plx_web_connection *connection, const cJSON *ping)
@@ -108,6 +128,7 @@ static bool handle(struct plx_web_peer *peer, struct plx_web_hub *hub, const cha
         viewer->on_way--;
     if (cJSON_IsArray(pixel) && cJSON_GetArraySize(pixel) == 2)
         tell_pixel(peer->connection, &hub->feed, pixel, cJSON_GetObjectItemCaseSensitive(item, "id"));
+    take_boxes(viewer, cJSON_GetObjectItemCaseSensitive(item, "boxes"));
     if (cJSON_IsNumber(ping) || cJSON_IsString(ping))
         pong(peer->connection, ping);
     keep(peer->connection, hub, cJSON_GetObjectItemCaseSensitive(item, "keep"));
@@ -138,6 +159,7 @@ static void send_frame(struct plx_web_peer *peer, struct plx_web_hub *hub)
     struct plx_web_buffer *buffer = plx_web_packet_get(&hub->packets, &hub->feed, &viewer->want);
     if (!buffer)
         return;
+    tell_boxes(viewer, hub->feed.frame);
     count_sent(viewer, buffer->bytes);
     plx_web_send(peer->connection, PLX_WS_BINARY, buffer);
 }

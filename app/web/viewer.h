@@ -6,6 +6,10 @@
  *   {"ack": SEQUENCE}                           a frame is shown
  *   {"pixel": [X, Y], "id": N}                  what is there? -> {"pixel": [X, Y], "id": N, "disparity_px", "point_m": [x, y,
  * z]}
+ *   {"boxes": [[X, Y, WIDTH, HEIGHT], ...]}     where are the things in these boxes of the left picture? Before each frame from
+ *                                               now on comes its {"located": {"sequence", "boxes": [...]}} (app/web/boxes.h);
+ *                                               [] ends that. {"refused": words}: the boxes are not as expected, and those
+ *                                               before still count
  *   {"ping": ANYTHING}                          -> {"pong": ANYTHING, "now_ms": wall clock}; what comes after the answer is
  *                                               newer than the ping: so the page knows how old it may be
  *   {"keep": SECONDS}                           the flight recorder writes the last seconds -> {"kept": {"name", "pairs"}}, or

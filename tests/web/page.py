@@ -12,6 +12,7 @@ from web import SCREENSHOTS, Web
 
 try:
     from selenium import webdriver
+    from selenium.webdriver import ActionChains  # for the tests
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.by import By

@@ -96,12 +96,28 @@ async function drawWall(ground, inPicture, inTop) {
   const wall = { track: 1, box_px: [80, 60, 160, 160], outline_m, nearest_m: 3, position_m: [-3, 0, 8], extent_m: [2.4, 1, 3],
                  velocity_mps: [0, 0, 0], world_velocity_mps: null, moving: null };
   const calibration = { fx: 300, fy: 300, cx: 160, cy: 100, cx_right: 160, baseline_m: 0.1 };
-  const frame = { left: blackPicture(), status: { obstacles: [wall], free_ahead_m: null, calibration, ground } };
+  const frame = { colour: blackPicture(), status: { obstacles: [wall], free_ahead_m: null, calibration, ground } };
   const figure = emptyFigure(), picture = new pictures.Picture(figure, () => {}), above = new top.Top(figure);
   picture.draw(frame);
   const seen = rgbaAt(picture.overlay, inPicture);
   above.draw(frame);
   return [[3, 6].map(metres => [...pictures.colour(1.2 / metres), 255]), seen, rgbaAt(above.canvas, inTop)];
+}
+
+// Draws points 3 m ahead whose picture is all PIXEL, grey or red, green and blue; returns the colour of most of them.
+async function drawPoint(pixel) {
+  const { Cloud } = await import("/cloud.js"), figure = emptyFigure(), width = 320, height = 240;
+  const disparity = { width, height, step: 1, data: new Uint16Array(width * height).fill(160) };
+  const colour = { width, height, isColour: pixel.length === 3, data: Uint8Array.from({ length: pixel.length * width * height }, (_, i) => pixel[i % pixel.length]) };
+  const calibration = { fx: 300, fy: 300, cx: 160, cy: 100, cx_right: 160, baseline_m: 0.1 };
+  const cloud = new Cloud(figure), { gl } = cloud, drawn = new Uint8Array(4 * width * height), counts = new Map();
+  cloud.draw({ colour, disparity, status: { calibration, min_disparity: 0, obstacles: [], ground: null } });
+  gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, drawn);
+  for (let i = 0; i < drawn.length; i += 4) {
+    const rgb = drawn.subarray(i, i + 3).join(" ");
+    if (Math.max(...drawn.subarray(i, i + 3)) > 30) counts.set(rgb, (counts.get(rgb) ?? 0) + 1);
+  }
+  return [...counts.entries()].sort((a, b) => b[1] - a[1])[0][0].split(" ").map(Number);
 }
 
 // What a page shows of FRAMES, each a list of tracks and their status, or null: their tracks, in its order.
@@ -118,7 +134,7 @@ async function drawDrop(inPicture, inTop) {
   for (let i = 0; i < 80; i++) scan.data.set(i < 20 || i >= 60 ? [0, 48, 1, 0] : [0, i < 40 ? 160 : 80, 3, 0], 4 * i);
   const calibration = { fx: 300, fy: 300, cx: 160, cy: 100, cx_right: 160, baseline_m: 0.1 };
   const ground = { pitch_rad: 0, roll_rad: 0, camera_height_m: 1 }, drop = { ahead_m: 3, x_px: 80, width_px: 160 };
-  const frame = { scan, left: blackPicture(), status: { obstacles: [], free_ahead_m: 3, calibration, ground, drop } };
+  const frame = { scan, colour: blackPicture(), status: { obstacles: [], free_ahead_m: 3, calibration, ground, drop } };
   const figure = emptyFigure(), picture = new pictures.Picture(figure, () => {}), above = new top.Top(figure);
   const words = document.getElementById("drop"), said = each => { panel.showDrop(each); return words.textContent; };
   picture.draw(frame);
@@ -145,7 +161,7 @@ async function drawArrows(drift) {
   const calibration = { fx: 300, fy: 290, cx: 150, cy: 100, cx_right: 150, baseline_m: 0.1 };
   const picture = new pictures.Picture(emptyFigure(), () => {});
   picture.showsRows = true;
-  picture.draw({ left: blackPicture(), status: { obstacles: [], free_ahead_m: null, calibration, ground: null, drift } });
+  picture.draw({ colour: blackPicture(), status: { obstacles: [], free_ahead_m: null, calibration, ground: null, drift } });
   const { data } = picture.overlay.getContext("2d").getImageData(0, 0, 320, 240);
   return [btoa(Array.from(data, each => String.fromCharCode(each)).join("")), picture.caption.textContent];
 }

@@ -4,12 +4,15 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import unittest
 
-from page import By, Keys, Page
-from web import Prefix, SCREENSHOTS
+import numpy
+
+from page import ActionChains, By, Keys, Page
+from web import Prefix, SCREENSHOTS, kill, true_objects
 
 
 class Controls(Page):
@@ -92,6 +95,45 @@ class Controls(Page):
         self.assertAlmostEqual(int(point[0]), 160, delta=2)
         self.browser.find_element(By.ID, "picture").send_keys(Keys.ARROW_RIGHT)
         self.until(lambda: self.text("pixel").startswith(f"{int(point[0]) + 1}, "))
+
+    def drag(self, picture, box):
+        """Draws BOX, pixels of the picture, with the mouse."""
+        share, (x, y, width, height) = picture.size["width"] / 320, box
+        begin, end = ((round((column - 160) * share), round((row - 120) * share)) for column, row in ((x, y), (x + width, y + height)))
+        chain = ActionChains(self.browser, duration=20).move_to_element_with_offset(picture, *begin).click_and_hold()
+        chain.move_to_element_with_offset(picture, *end).release().perform()
+
+    def place(self):
+        """What the page says of the box, that box, and the frame that it draws."""
+        return self.run_script("const { drawn } = parallax; return [document.getElementById('place').innerText, drawn.located?.boxes[0]?.box_px, "
+                               "drawn.status.sequence];")
+
+    def test_a_drawn_box_is_placed(self):
+        self.open()
+        collector, picture = self.collect(), self.browser.find_element(By.CSS_SELECTOR, "#picture .overlay")
+        self.assertEqual(self.text("place"), "draw a box into the picture")
+        frame = self.until(lambda: collector.frames.get(self.place()[2]))
+        thing = next(each for each in true_objects("demo", frame, 10) if each["index"] == 2)  # a pole, which stays
+        self.drag(picture, thing["box_px"])
+        pattern = r"box ([\d, ]+): ([\d.]+) m ± ([\d.]+) m ahead, .* the camera; (.*)"
+        text, box, sequence = self.until(lambda: (now := self.place())[1] and re.fullmatch(pattern, now[0]) and now[2] in collector.frames and now)
+        words = re.fullmatch(pattern, text)
+        self.assertEqual(box, [int(each) for each in words[1].split(", ")])
+        numpy.testing.assert_allclose(box, thing["box_px"], atol=3)
+        truth = collector.frames[sequence].locate([box])[0]
+        self.assertAlmostEqual(float(words[2]), truth.distance_m, delta=0.006)
+        self.assertAlmostEqual(float(words[3]), truth.sigma_m, delta=0.006)
+        self.assertEqual(words[4], f"obstacle #{truth.track}" if truth.track else "no obstacle")
+        self.browser.save_screenshot(str(SCREENSHOTS / "box.png"))
+        _, pixels = self.pixels("#picture .overlay")
+        self.assertGreater((pixels[box[1]:box[1] + box[3], box[0]] > 128).all(axis=1).sum(), box[3] / 3)  # its left side: white dashes
+        self.drag(picture, (20, 225, 280, 12))
+        self.until(lambda: re.fullmatch(r"box [\d, ]+: unknown: only ground is seen in the box", self.text("place")))
+        kill(self.daemon)
+        self.until(lambda: re.fullmatch(r"box [\d, ]+: unknown: the picture is old", self.text("place")))
+        picture.click()
+        self.assertEqual(self.text("place"), "draw a box into the picture")
+        self.assertEqual(self.console(), [])
 
     def test_a_token_opens_the_page_once(self):
         token = pathlib.Path(self.directory, "token")

@@ -44,6 +44,25 @@ class Drawing(Page):
         self.assertGreater(pixels[tuple(far)][2], pixels[tuple(far)][0])  # blue
         self.assertEqual(self.console(), [])
 
+    def test_the_picture_and_the_points_are_coloured(self):
+        self.open("colour.enabled=true")
+        collector = self.collect()
+        self.wait_frames(3)
+        sequence, pixels = self.pixels("#picture .image")
+        frame = self.until(lambda: collector.frames.get(sequence))
+        numpy.testing.assert_array_equal(pixels[:, :, :3], frame.colour)
+        self.assertIsNone(self.run_script("return parallax.frame.left ?? null"))  # it is not sent as well
+        self.assertEqual(self.probe("drawPoint", [200, 100, 50]), [200, 100, 50])
+        grey = self.probe("drawPoint", [128])
+        self.assertGreater(grey[1], grey[0])  # without colour the tint is that of the height: low is green
+        self.press("w")
+        self.until(lambda: self.run_script("return Boolean(parallax.frame.colour?.bitmap)"))
+        self.wait_frames(3)
+        sequence, pixels = self.pixels("#picture .image")
+        frame = self.until(lambda: collector.frames.get(sequence))
+        self.assertLess(numpy.abs(pixels[:, :, :3].astype(int) - frame.colour).mean(), 15)
+        self.assertEqual(self.console(), [])
+
     def test_wifi_mode_shows_nearly_the_same(self):
         self.open()
         collector = self.collect()

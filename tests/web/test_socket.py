@@ -22,7 +22,7 @@ import websocket
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from programs import BINARIES, WAIT_S, setting_options
-from web import Web, kill, unpack
+from web import Web, kill, true_objects, unpack
 
 SLOW_BYTES_PER_S = 2_500_000  # app/web/viewer.h
 
@@ -71,6 +71,32 @@ class Frames(Web):
                 self.acknowledge(client, message)
         self.assertLess(received / (time.monotonic() - begun), 1.1 * SLOW_BYTES_PER_S)
 
+    def test_the_left_picture_comes_in_colour_for_those_who_ask(self):
+        self.start_daemon("colour.enabled=true")
+        self.start_web()
+        collector, client, grey = self.collect(), self.viewer("colour"), self.viewer("left")
+        header, planes, frame = self.frame_and_truth(client, collector)
+        self.assertEqual([(each["name"], each["form"]) for each in header["planes"]], [("colour", "rgb8")])
+        colour = planes["colour"].reshape(240, 320, 3)
+        numpy.testing.assert_array_equal(colour, frame.colour)
+        luma = (colour.astype(int) @ (77, 150, 29) + 128) >> 8
+        numpy.testing.assert_array_equal(luma, frame.left)  # the scene's calibration is the identity
+        self.assertGreater(int(numpy.ptp(colour, axis=2).max()), 50)  # not grey
+        header, planes, frame = self.frame_and_truth(grey, collector)
+        self.assertEqual([(each["name"], each["form"]) for each in header["planes"]], [("left", "u8")])
+        numpy.testing.assert_array_equal(planes["left"].reshape(240, 320), frame.left)
+        _, planes, frame = self.frame_and_truth(self.viewer("colour", compact=True), collector)
+        self.assertEqual(planes["colour"][:2], b"\xff\xd8")  # JPEG; the page's test looks into it
+        self.assertLess(len(planes["colour"]), 320 * 240 * 3 / 5)
+
+    def test_without_colour_the_grey_picture_comes_in_its_place(self):
+        self.start_daemon()
+        self.start_web()
+        collector, grey, client = self.collect(), self.viewer("left", "scan"), self.viewer("colour", "scan")
+        header, planes, frame = self.frame_and_truth(client, collector)
+        numpy.testing.assert_array_equal(planes["left"].reshape(240, 320), frame.left)
+        self.assertEqual(header["planes"], self.frame(grey)[0]["planes"])
+
     def test_a_pixel_is_measured(self):
         self.start_daemon()
         self.start_web()
@@ -82,6 +108,76 @@ class Frames(Web):
         self.assertAlmostEqual(answer["point_m"][2], float(frame.depth()[y, x]), delta=0.2 * answer["point_m"][2])
         client.send(json.dumps({"pixel": [100000, -3], "id": 8}))
         self.assertEqual(self.answer(client, lambda message: message.get("id") == 8)["point_m"], [None] * 3)
+
+    def located_and_truth(self, client, collector, boxes):
+        """The places of BOXES that precede a frame, and what the library says of the same frame."""
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:
+            located = self.answer(client, lambda message: [each["box_px"] for each in message.get("located", {}).get("boxes", [])] == boxes)["located"]
+            self.assertEqual(self.frame(client)[0]["status"]["sequence"], located["sequence"])
+            time.sleep(0.2)  # the library may be later
+            if truth := collector.frames.get(located["sequence"]):
+                return located["boxes"], truth.locate(boxes)
+        self.fail("no places came")
+
+    def test_boxes_are_located_in_each_frame(self):
+        self.start_daemon()
+        self.start_web()
+        collector, client = self.collect(), self.viewer("scan")
+        _, _, frame = self.frame_and_truth(client, collector)
+        thing = next(each for each in true_objects("demo", frame, 20) if each["index"] == 2)  # a pole, which stays
+        boxes = [thing["box_px"], [20, 225, 280, 12], [5000, -7, 10, 10]]
+        client.send(json.dumps({"boxes": boxes}))
+        places, truth = self.located_and_truth(client, collector, boxes)
+        self.assertEqual([(each["state"], each.get("reason")) for each in places],
+                         [("known", None), ("only_ground", "only ground is seen in the box"), ("outside", "no pixel of the box lies in the picture")])
+        self.assertAlmostEqual(places[0]["distance_m"], truth[0].distance_m, places=3)
+        self.assertAlmostEqual(places[0]["sigma_m"], truth[0].sigma_m, places=3)
+        self.assertAlmostEqual(places[0]["distance_m"], thing["position_m"][2], delta=0.15 * thing["position_m"][2])
+        self.assertEqual(places[0]["track"], truth[0].track)
+        numpy.testing.assert_allclose(places[0]["position_m"], truth[0].position_m, atol=1e-3)
+        for place in places[1:]:
+            for name in ("distance_m", "sigma_m", "position_m", "base_m", "size_m", "velocity_mps"):
+                self.assertIsNone(place[name], name)
+
+    def test_boxes_cost_one_answer_a_frame_until_there_are_none(self):
+        self.start_daemon()
+        self.start_web()
+        client = self.viewer("scan")
+        for x in range(200):
+            client.send(json.dumps({"boxes": [[x, 0, 9, 9]]}))
+        self.answer(client, lambda message: message.get("located", {}).get("boxes", [{}])[0].get("box_px") == [199, 0, 9, 9])
+        kinds = []
+        while len(kinds) < 20:
+            message = client.recv()
+            if isinstance(message, bytes):
+                self.acknowledge(client, message)
+                kinds.append("frame")
+            elif "located" in message:
+                kinds.append("located")
+        self.assertEqual(kinds, ["frame", "located"] * 10)
+        client.send(json.dumps({"boxes": []}))
+        client.send(json.dumps({"ping": 1}))
+        self.answer(client, lambda message: "pong" in message)
+        self.frame(client)
+        for _ in range(30):
+            message = client.recv()
+            self.assertFalse(isinstance(message, str) and "located" in message)
+            if isinstance(message, bytes):
+                self.acknowledge(client, message)
+
+    def test_boxes_that_are_none_are_refused_and_those_before_stay(self):
+        self.start_daemon()
+        self.start_web()
+        client, good = self.viewer("scan"), [[1, 2, 3, 4]] * 16
+        client.send(json.dumps({"boxes": good}))
+        box = [140, 100, 40, 40]
+        for bad in ("140 100 40 40", 7, None, {"x": 1}, box, [box[:3]], [[*box, 1]], [[*box[:3], "40"]], [[*box[:3], None]], [[140.5, *box[1:]]],
+                    [[*box[:2], 0, 40]], [[*box[:3], -40]], [[*box[:3], 2 ** 31]], [[-1e300, *box[1:]]], [box] * 17, [[box]]):
+            client.send(json.dumps({"boxes": bad}))
+            self.assertIn("at most 16 boxes", self.answer(client, lambda message: "refused" in message)["refused"], bad)
+        located = self.answer(client, lambda message: "located" in message)["located"]
+        self.assertEqual([each["box_px"] for each in located["boxes"]], good)
 
     def test_viewers_that_do_not_read_get_no_old_frames(self):
         self.start_daemon()

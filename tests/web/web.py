@@ -25,7 +25,7 @@ except ImportError as missing:
     sys.exit(SKIPPED)
 
 SCREENSHOTS = BINARIES.parent.parent / "screenshots"
-FORMS = {"u8": numpy.uint8, "u16": numpy.uint16, "u32": numpy.uint32}
+FORMS = {"u8": numpy.uint8, "rgb8": numpy.uint8, "u16": numpy.uint16, "u32": numpy.uint32}
 
 
 def unpack(message):

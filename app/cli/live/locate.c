@@ -96,35 +96,6 @@ static void print_line(const struct plx_box *box, const struct plx_location *l)
     putchar('\n');
 }
 
-/* The numbers, or null where the first one is not known. */
-static cJSON *numbers_json(const float *number, int count)
-{
-    if (isnan(number[0]))
-        return cJSON_CreateNull();
-    cJSON *array = cJSON_CreateArray();
-    for (int i = 0; i < count; i++)
-        cJSON_AddItemToArray(array, plx_json_number((double)number[i], 3));
-    return array;
-}
-
-static cJSON *location_json(const struct plx_box *box, const struct plx_location *l)
-{
-    cJSON *object = cJSON_CreateObject(), *pixels = cJSON_AddArrayToObject(object, "box_px");
-    const int32_t number[NUMBERS] = {box->x, box->y, box->width, box->height};
-    for (int i = 0; i < NUMBERS; i++)
-        cJSON_AddItemToArray(pixels, cJSON_CreateNumber(number[i]));
-    cJSON_AddStringToObject(object, "state", plx_location_word(l->state));
-    cJSON_AddItemToObject(object, "distance_m", plx_json_number((double)l->distance_m, 3));
-    cJSON_AddItemToObject(object, "sigma_m", plx_json_number((double)l->sigma_m, 3));
-    cJSON_AddItemToObject(object, "position_m", numbers_json(l->position_m, 3));
-    cJSON_AddItemToObject(object, "base_m", numbers_json(l->base_m, 3));
-    cJSON_AddItemToObject(object, "size_m", numbers_json(l->size_m, 2));
-    cJSON_AddItemToObject(object, "share", plx_json_number((double)l->share, 3));
-    cJSON_AddItemToObject(object, "track", l->track > 0 ? cJSON_CreateNumber(l->track) : cJSON_CreateNull());
-    cJSON_AddItemToObject(object, "velocity_mps", numbers_json(l->velocity_mps, 3));
-    return object;
-}
-
 static void print_json(const struct request *request, const struct answer *answer)
 {
     cJSON *object = cJSON_CreateObject();
@@ -132,7 +103,7 @@ static void print_json(const struct request *request, const struct answer *answe
     cJSON_AddStringToObject(object, "source", plx_source_word(answer->source));
     cJSON *boxes = cJSON_AddArrayToObject(object, "boxes");
     for (int i = 0; i < request->count; i++)
-        cJSON_AddItemToArray(boxes, location_json(&request->box[i], &answer->location[i]));
+        cJSON_AddItemToArray(boxes, plx_json_location(&request->box[i], &answer->location[i]));
     plx_json_print(object);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A live calibration (`parallax calibrate --live`): both pictures with the board, the pairs that were kept, and what is missing.
-import { drawGrey, unit } from "./pictures.js";
+import { drawPicture, unit } from "./pictures.js";
 
 const RUNNING_MS = 300, WAITING_MS = 2000; // from one question to the next
 const ENDED = 10; // answers without news: the command was killed
@@ -45,7 +45,7 @@ export class Calibrating {
   draw(frame) {
     ["left", "right"].forEach((name, eye) => {
       if (!frame[name]) return;
-      drawGrey(this.eyes[eye], frame[name]);
+      drawPicture(this.eyes[eye], frame[name]);
       if (this.state) this.drawEye(this.eyes[eye], this.state[name]);
     });
   }

@@ -7,7 +7,8 @@ const POINTS = `#version 300 es
 precision highp float;
 precision highp usampler2D;
 uniform usampler2D disparity;
-uniform sampler2D grey;
+uniform sampler2D picture;
+uniform bool isColour; // of the picture; a grey one is tinted by height
 uniform mat4 view;
 uniform vec4 camera; // fx, fy, cx, cy
 uniform vec3 stereo; // baseline, min_disparity - (cx - cx_right), pixels of the picture for one of the disparity
@@ -24,10 +25,10 @@ void main() {
   vec2 pixel = vec2(cell) * stereo.z;
   float z = camera.x * stereo.x / pixels;
   vec3 point = vec3((pixel - camera.zw) / camera.xy * z, z);
-  float shade = texelFetch(grey, ivec2(pixel), 0).r;
+  vec3 shade = texelFetch(picture, ivec2(pixel), 0).rgb;
   float height = ground.w > 0.0 ? ground.w - dot(ground.xyz, point) : -point.y;
   vec3 low = vec3(0.25, 0.75, 0.4), high = vec3(1.0, 0.55, 0.2);
-  tint = (0.35 + 0.65 * shade) * mix(low, high, clamp(height / 1.5, 0.0, 1.0));
+  tint = isColour ? shade : (0.35 + 0.65 * shade.r) * mix(low, high, clamp(height / 1.5, 0.0, 1.0));
   gl_Position = view * vec4(point, 1.0);
   gl_PointSize = clamp(18.0 / z, 1.5, 6.0);
 }`;
@@ -102,7 +103,7 @@ export class Cloud {
     this.points = program(gl, POINTS, FLAT);
     this.lines = program(gl, LINES, PLAIN);
     this.corners = gl.createBuffer();
-    [this.disparity, this.grey] = [0, 1].map(unit => {
+    [this.disparity, this.picture] = [0, 1].map(unit => {
       const texture = gl.createTexture();
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, texture);
@@ -140,14 +141,14 @@ export class Cloud {
   zoom(metres) { this.back = Math.min(Math.max(this.back + metres, -3), 40); }
 
   upload(frame) {
-    const { gl } = this, { left, disparity } = frame;
+    const { gl } = this, { colour, disparity } = frame, [stored, format] = colour.isColour ? [gl.RGB8, gl.RGB] : [gl.R8, gl.RED];
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, this.disparity);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.R16UI, disparity.width, disparity.height, 0, gl.RED_INTEGER, gl.UNSIGNED_SHORT, disparity.data);
     gl.activeTexture(gl.TEXTURE1);
-    gl.bindTexture(gl.TEXTURE_2D, this.grey);
-    if (left.bitmap) gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8, gl.RED, gl.UNSIGNED_BYTE, left.bitmap);
-    else gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8, left.width, left.height, 0, gl.RED, gl.UNSIGNED_BYTE, left.data);
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
+    if (colour.bitmap) gl.texImage2D(gl.TEXTURE_2D, 0, stored, format, gl.UNSIGNED_BYTE, colour.bitmap);
+    else gl.texImage2D(gl.TEXTURE_2D, 0, stored, colour.width, colour.height, 0, format, gl.UNSIGNED_BYTE, colour.data);
   }
 
   draw(frame) {
@@ -164,7 +165,8 @@ export class Cloud {
     gl.useProgram(this.points);
     const at = name => gl.getUniformLocation(this.points, name);
     gl.uniform1i(at("disparity"), 0);
-    gl.uniform1i(at("grey"), 1);
+    gl.uniform1i(at("picture"), 1);
+    gl.uniform1i(at("isColour"), frame.colour.isColour ? 1 : 0);
     gl.uniformMatrix4fv(at("view"), false, view);
     gl.uniform4f(at("camera"), c.fx, c.fy, c.cx, c.cy);
     gl.uniform3f(at("stereo"), c.baseline_m, status.min_disparity - (c.cx - c.cx_right), disparity.step);

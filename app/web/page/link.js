@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The socket: frames and the service's state, for as long as the page is open. A frame is
-//   { status, seen, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram, map }.
+//   { status, seen, stampMs, delayMs, left, right: {width, height, data | bitmap}, disparity: {width, height, step, data}, scan, histogram, map,
+//     colour: as left, with isColour; where the service has no colour the grey picture, located: the places of boxes }.
 
 const RETRY_MS = 1000;
 const PING_MS = 200;
@@ -23,12 +24,13 @@ async function decodePlane(plane, buffer, base, status) {
   const at = base + plane.offset;
   const { width, height } = plane;
   switch (plane.form) {
+    case "rgb8": return { width, height, isColour: true, data: new Uint8Array(buffer, at, plane.bytes) };
     case "u8": return { width, height, data: new Uint8Array(buffer, at, plane.bytes) };
     case "u16": return { width, height, step: 1, data: new Uint16Array(buffer, at, plane.bytes / 2) };
     case "u32": return { width, height, data: new Uint32Array(buffer, at, plane.bytes / 4) };
     case "jpeg": {
       const blob = new Blob([new Uint8Array(buffer, at, plane.bytes)], { type: "image/jpeg" });
-      return { width, height, bitmap: await createImageBitmap(blob) };
+      return { width, height, isColour: plane.name === "colour", bitmap: await createImageBitmap(blob) };
     }
     case "deflate": {
       const small = await inflate(new Uint8Array(buffer, at, plane.bytes));
@@ -47,6 +49,7 @@ async function decode(buffer, seen) {
     // The scan has four numbers for each column, the map for each cell.
     frame[plane.name] = await decodePlane(plane, buffer, base, header.status);
   }));
+  frame.colour ??= frame.left;
   return frame;
 }
 
@@ -56,6 +59,8 @@ export class Link {
     this.clockOffsetMs = 0; // the server's wall clock minus ours
     this.bestRoundMs = Infinity;
     this.wish = { show: [], compact: false };
+    this.boxes = []; // whose places come with each frame
+    this.located = null; // those of the frame that comes next
     this.heard = null; // when we sent the newest ping that was answered: whatever comes after the answer is newer than that
     this.messages = 0;
     this.connect();
@@ -72,6 +77,7 @@ export class Link {
       this.bestRoundMs = Infinity;
       this.handlers.connected(true);
       this.send(this.wish);
+      this.send({ boxes: this.boxes });
       this.ping();
     };
     this.socket.onmessage = event => {
@@ -98,12 +104,17 @@ export class Link {
   // SEEN: how old DATA may be (its `heard`), and its place among the messages: a frame is decoded later than what came after it.
   async receive(data, seen) {
     if (typeof data !== "string") {
-      this.handlers.frame(await decode(data, seen));
+      const { located } = this;
+      this.located = null;
+      const frame = await decode(data, seen);
+      frame.located = located?.sequence === frame.status.sequence ? located : null;
+      this.handlers.frame(frame);
       return;
     }
     const message = JSON.parse(data);
     if (message.service) this.handlers.service(message.service, seen, message.rates);
     if (message.kept) this.handlers.kept(message.kept);
+    if (message.located) this.located = message.located;
     if (message.pixel) this.handlers.pixel(message);
     if (message.pong !== undefined) this.takePong(message);
   }
@@ -115,6 +126,11 @@ export class Link {
   want(show, compact) {
     this.wish = { show, compact };
     this.send(this.wish);
+  }
+
+  locate(boxes) {
+    this.boxes = boxes;
+    this.send({ boxes });
   }
 
   ack(sequence) { this.send({ ack: sequence }); }

@@ -6,15 +6,19 @@ import { Top } from "./top.js";
 import { Calibrating } from "./calibrating.js";
 import { Cloud } from "./cloud.js";
 import { Confirmed } from "./confirmed.js";
-import { Charts, element, forgetFigures, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showState, showVerdict } from "./panel.js";
+import { Charts, element, forgetFigures, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showPlace, showState, showVerdict, sideWords } from "./panel.js";
 
 // What each view draws, and the planes that it needs.
 const measure = point => link.send({ pixel: point });
+function locate(box) {
+  link.locate(box ? [box] : []);
+  showPlace(box, page.isOld ? null : page.drawn);
+}
 const drawers = {
-  picture: { view: new Picture(element("picture"), measure), planes: ["left", "scan"] },
+  picture: { view: new Picture(element("picture"), measure, locate), planes: ["colour", "scan"] },
   depth: { view: new Depth(element("depth"), measure), planes: ["disparity"] },
   top: { view: new Top(element("top")), planes: ["scan", "map"] },
-  cloud: { view: new Cloud(element("cloud")), planes: ["left", "disparity"] },
+  cloud: { view: new Cloud(element("cloud")), planes: ["colour", "disparity"] },
   cameras: { view: new Cameras(element("cameras")), planes: ["left", "right"] },
   calibrate: { view: new Calibrating(element("calibrate"), () => show("calibrate")), planes: ["left", "right"] },
 };
@@ -49,7 +53,7 @@ function show(view) {
 // --- frames -------------------------------------------------------------------------------------------------------------
 
 function takeFrame(frame) {
-  page.frame?.left?.bitmap?.close();
+  for (const name of ["left", "right", "colour"]) page.frame?.[name]?.bitmap?.close();
   page.frame = frame;
   if (page.pending) return;
   page.pending = true;
@@ -71,7 +75,7 @@ function drawFrame() {
   page.drawn = frame;
   takeStatus(frame.status, frame.seen);
   judge();
-  if (!page.isOld) showFound(frame.status);
+  if (!page.isOld) showFound(frame);
   if (page.unmeasured) measure(page.unmeasured);
   page.unmeasured = null;
   page.frames++;
@@ -82,16 +86,17 @@ function drawFrame() {
 
 // --- what is known now --------------------------------------------------------------------------------------------------
 
-function showFound(status) {
-  showObstacles(status?.obstacles);
-  showDrop(status?.drop);
+function showFound(frame) {
+  showObstacles(frame?.status.obstacles);
+  showDrop(frame?.status.drop);
+  showPlace(drawers.picture.view.box, frame);
 }
 
 // An old picture must not look like the present.
 function setOld(isOld) {
   page.isOld = isOld;
   for (const part of document.querySelectorAll("figure, .live")) part.classList.toggle("old", isOld);
-  showFound(isOld ? null : page.drawn.status);
+  showFound(isOld ? null : page.drawn);
 }
 
 function setCurrent(isCurrent) {
@@ -153,8 +158,7 @@ const link = new Link({
   pixel(answer) {
     const [x, y] = answer.pixel, [px, py, pz] = answer.point_m;
     element("pixel").textContent = page.isOld ? "the picture is old: nothing is measured in it" : pz === null ? `${x}, ${y}: nothing is known there`
-      : `${x}, ${y}: ${pz.toFixed(2)} m ahead, ${Math.abs(px).toFixed(2)} m ${px < 0 ? "left" : "right"}, ` +
-        `${Math.abs(py).toFixed(2)} m ${py < 0 ? "above" : "below"} the camera (${answer.disparity_px.toFixed(2)} px)`;
+      : `${x}, ${y}: ${pz.toFixed(2)} m ahead, ${sideWords(px, py)} (${answer.disparity_px.toFixed(2)} px)`;
     drawers.picture.view.point = answer.pixel;
     page.unmeasured = page.isOld ? answer.pixel : null; // until the next frame
   },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything beside the views: health in words, figures, charts of the last minutes, files.
-import { dropText, obstacleText } from "./pictures.js";
+import { dropText, obstacleText, placeOf, placeText } from "./pictures.js";
 
 let advice = {}; // what to do, by the name of a fault
 fetch("faults.json").then(answer => answer.ok ? answer.json() : {}).then(found => { advice = found; });
@@ -79,6 +79,22 @@ export function showObstacles(obstacles) {
   const body = element("obstacles").tBodies[0];
   body.replaceChildren(...rows);
   if (!obstacles) body.insertRow().insertCell().textContent = "unknown";
+}
+
+// Where the thing in BOX, which a person has drawn (null: none), is in FRAME; null: an old one, which tells nothing of now.
+export function showPlace(box, frame) {
+  element("place").textContent = !box ? "draw a box into the picture" : `box ${box.join(", ")}: ` + (frame ? placeWords(placeOf(frame, box)) : "unknown: the picture is old");
+}
+
+function placeWords(place) {
+  if (place?.state !== "known") return placeText(place);
+  const [x, y] = place.position_m;
+  return `${placeText(place)} ahead, ${sideWords(x, y)}; ` + (place.track === null ? "no obstacle" : `obstacle #${place.track}`);
+}
+
+// A point beside the camera's axis, metres.
+export function sideWords(x, y) {
+  return `${Math.abs(x).toFixed(2)} m ${x < 0 ? "left" : "right"}, ${Math.abs(y).toFixed(2)} m ${y < 0 ? "above" : "below"} the camera`;
 }
 
 export function showDrop(drop) { element("drop").textContent = dropText(drop); }

@@ -23,8 +23,8 @@ function resize(canvas, width, height) {
   canvas.height = height;
 }
 
-// Draws a grey plane into CANVAS.
-export function drawGrey(canvas, plane) {
+// Draws a picture, grey or in colour, into CANVAS.
+export function drawPicture(canvas, plane) {
   resize(canvas, plane.width, plane.height);
   const context = canvas.getContext("2d", { willReadFrequently: true });
   if (plane.bitmap) {
@@ -34,8 +34,11 @@ export function drawGrey(canvas, plane) {
   canvas.image ??= context.createImageData(plane.width, plane.height);
   if (canvas.image.width !== plane.width || canvas.image.height !== plane.height)
     canvas.image = context.createImageData(plane.width, plane.height);
-  const out = new Uint32Array(canvas.image.data.buffer), grey = plane.data;
-  for (let i = 0; i < grey.length; i++) out[i] = 0xff000000 | grey[i] * 0x010101;
+  const out = new Uint32Array(canvas.image.data.buffer), { data } = plane;
+  if (plane.isColour)
+    for (let i = 0, k = 0; i < out.length; i++, k += 3) out[i] = 0xff000000 | data[k + 2] << 16 | data[k + 1] << 8 | data[k];
+  else
+    for (let i = 0; i < data.length; i++) out[i] = 0xff000000 | data[i] * 0x010101;
   context.putImageData(canvas.image, 0, 0);
 }
 
@@ -100,12 +103,14 @@ export function dropText(drop) { return !drop ? "drops: unknown" : drop.width_px
 // --- left ---------------------------------------------------------------------------------------------------------------
 
 export class Picture {
-  constructor(figure, measure) {
+  // LOCATE gets each box that a person draws, [x, y, width, height], and null where a click takes it away.
+  constructor(figure, measure, locate) {
     [this.image, this.overlay] = figure.querySelectorAll("canvas");
     this.caption = figure.querySelector("figcaption");
-    this.point = null;
+    this.point = this.box = null;
+    this.drag = null; // where a press began
     this.showsRows = false; // arrows for the drift of the rows
-    this.overlay.addEventListener("click", event => this.measure(event.offsetX * unit(this.overlay), event.offsetY * unit(this.overlay)));
+    this.listenToDrags(locate);
     figure.addEventListener("keydown", event => {
       const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
       if (!step || !this.image.width) return;
@@ -116,6 +121,33 @@ export class Picture {
     this.onMeasure = measure;
   }
 
+  listenToDrags(locate) {
+    const { overlay } = this, at = event => [event.offsetX * unit(overlay), event.offsetY * unit(overlay)];
+    const boxTo = event => boxBetween(this.drag, at(event), overlay), redraw = () => { if (this.frame) this.drawOverlay(this.frame); };
+    overlay.addEventListener("pointerdown", event => {
+      if (event.button !== 0) return;
+      this.drag = at(event);
+      overlay.setPointerCapture(event.pointerId);
+    });
+    overlay.addEventListener("pointermove", event => {
+      if (!this.drag) return;
+      this.box = boxTo(event) ?? this.box;
+      redraw();
+    });
+    overlay.addEventListener("pointerup", event => {
+      if (!this.drag) return;
+      this.box = boxTo(event);
+      if (!this.box) this.measure(...at(event));
+      locate(this.box);
+      this.drag = null;
+      redraw();
+    });
+    overlay.addEventListener("pointercancel", () => {
+      this.drag = null;
+      locate(this.box);
+    });
+  }
+
   measure(x, y) {
     const clamp = (value, size) => Math.min(Math.max(Math.floor(value), 0), size - 1);
     this.point = [clamp(x, this.image.width), clamp(y, this.image.height)];
@@ -123,35 +155,74 @@ export class Picture {
   }
 
   draw(frame) {
-    drawGrey(this.image, frame.left);
-    resize(this.overlay, frame.left.width, frame.left.height);
+    drawPicture(this.image, frame.colour);
+    resize(this.overlay, frame.colour.width, frame.colour.height);
+    this.frame = frame;
+    this.drawOverlay(frame);
+    this.showCaption(frame);
+  }
+
+  drawOverlay(frame) {
     const context = this.overlay.getContext("2d"), scale = unit(this.overlay), obstacles = frame.status.obstacles ?? [];
     context.clearRect(0, 0, this.overlay.width, this.overlay.height);
     context.font = `${12 * scale}px system-ui, sans-serif`;
     const labels = this.showsRows ? [rowsLegend(context, scale)] : []; // then nearest first, so that its label stands at its box
+    if (this.box) labels.push(placeLabel(context, { box_px: this.box, text: placeText(placeOf(frame, this.box)), style: BOX_STYLE }, scale, labels));
     const edges = dropEdges(frame).map(edge => edgeInPicture(edge, frame.status));
     if (edges.length > 0 && frame.status.drop?.width_px > 0) labels.push(dropLabel(context, edges, frame.status.drop, scale));
-    for (const obstacle of obstacles) labels.push(placeLabel(context, obstacle, scale, labels));
+    for (const obstacle of obstacles) labels.push(placeLabel(context, obstacleLabel(obstacle), scale, labels));
     for (const obstacle of [...obstacles].reverse()) {
-      drawBox(context, obstacle, scale);
+      drawBox(context, obstacle.box_px, distanceColour(obstacle.nearest_m), scale);
       drawFoot(context, frame.status, obstacle, scale);
     }
     for (const edge of edges) strokeEdge(context, edge, scale);
     if (this.showsRows) drawRows(context, frame.status, scale);
+    if (this.box) {
+      context.setLineDash([5 * scale, 3 * scale]);
+      drawBox(context, this.box, BOX_STYLE, scale);
+      context.setLineDash([]);
+    }
     for (const label of labels) drawLabel(context, label, scale);
     if (this.point) {
       context.strokeStyle = "#fff";
       context.lineWidth = scale;
       context.strokeRect(this.point[0] - 4 * scale, this.point[1] - 4 * scale, 8 * scale, 8 * scale);
     }
-    this.caption.textContent = frame.status.obstacles ? `${obstacles.length} obstacles; free ahead ` +
-      (frame.status.free_ahead_m === null ? "unknown" : `${frame.status.free_ahead_m.toFixed(1)} m`)
+  }
+
+  showCaption(frame) {
+    const { obstacles, free_ahead_m: free } = frame.status;
+    this.caption.textContent = obstacles ? `${obstacles.length} obstacles; free ahead ` + (free === null ? "unknown" : `${free.toFixed(1)} m`)
       : `obstacles unknown: ${(frame.status.blind ?? ["old picture"]).join(", ").replaceAll("_", " ")}`;
-    if (edges.length > 0) this.caption.textContent += `; white line: ${dropText(frame.status.drop)}`;
+    if (dropEdges(frame).length > 0) this.caption.textContent += `; white line: ${dropText(frame.status.drop)}`;
     if (this.showsRows)
       this.caption.textContent += frame.status.drift?.matches ? `; arrows: how much lower the right picture shows it, ${ROWS_LARGER} times as long`
         : "; no arrows: drift of the rows is not measured";
   }
+}
+
+// --- a box that a person draws ------------------------------------------------------------------------------------------
+
+const BOX_STYLE = "#fff"; // no colour of a distance
+const MIN_DRAG = 4; // pixels of the page, both ways; what is less is a click
+
+// The whole pixels of CANVAS between two corners; null: they are too near each other.
+function boxBetween(from, to, canvas) {
+  const least = MIN_DRAG * unit(canvas), sizes = [canvas.width, canvas.height];
+  if (from.some((each, axis) => Math.abs(each - to[axis]) < least)) return null;
+  const clamp = (value, axis) => Math.min(Math.max(value, 0), sizes[axis]);
+  const low = [0, 1].map(axis => Math.floor(clamp(Math.min(from[axis], to[axis]), axis)));
+  const high = [0, 1].map(axis => Math.ceil(clamp(Math.max(from[axis], to[axis]), axis)));
+  return high[0] > low[0] && high[1] > low[1] ? [...low, high[0] - low[0], high[1] - low[1]] : null;
+}
+
+// What FRAME tells of BOX; undefined: nothing yet.
+export function placeOf(frame, box) { return frame?.located?.boxes.find(place => place.box_px.every((each, i) => each === box[i])); }
+
+// The distance, or why it is unknown.
+export function placeText(place) {
+  if (!place) return "unknown: not measured yet";
+  return place.state === "known" ? `${place.distance_m.toFixed(2)} m ± ${place.sigma_m.toFixed(2)} m` : `unknown: ${place.reason}`;
 }
 
 // The points of an edge in the picture: where the ground is at the distance of each column.
@@ -210,10 +281,10 @@ function drawArrow(context, x, from, to, scale) {
   context.fill();
 }
 
-function drawBox(context, obstacle, scale) {
+function drawBox(context, box, style, scale) {
   context.lineWidth = 2 * scale;
-  context.strokeStyle = distanceColour(obstacle.nearest_m);
-  context.strokeRect(...obstacle.box_px);
+  context.strokeStyle = style;
+  context.strokeRect(...box);
 }
 
 // A bar at the foot of the obstacle, in each part of its outline in the colour of that part's distance: on the ground, but inside the
@@ -232,15 +303,18 @@ const LABEL_HEIGHT = 16;
 
 export function distanceColour(metres) { return `rgb(${colour(1.2 / Math.max(metres, 0.3)).join(" ")})`; }
 
+function obstacleLabel(obstacle) {
+  return { box_px: obstacle.box_px, text: `#${obstacle.track} ${obstacleText(obstacle)}`, style: distanceColour(obstacle.nearest_m) };
+}
+
 // Above its box, else below, else higher and higher: where it is whole and covers no label in LABELS.
-function placeLabel(context, obstacle, scale, labels) {
-  const [boxX, y, , boxHeight] = obstacle.box_px, text = `#${obstacle.track} ${obstacleText(obstacle)}`;
+function placeLabel(context, { box_px: [boxX, y, , boxHeight], text, style }, scale, labels) {
   const width = context.measureText(text).width + 6 * scale, height = LABEL_HEIGHT * scale, { canvas } = context;
   const x = Math.max(Math.min(boxX, canvas.width - width), 0);
   const isFree = top => top >= 0 && top + height <= canvas.height &&
     labels.every(each => x >= each.x + each.width || each.x >= x + width || Math.abs(each.top - top) >= height);
   const tops = [y - height, y + boxHeight, ...Array.from({ length: 8 }, (_, i) => y - (i + 2) * height)];
-  return { text, x, width, top: tops.find(isFree) ?? Math.max(y - height, 0), style: distanceColour(obstacle.nearest_m) };
+  return { text, x, width, top: tops.find(isFree) ?? Math.max(y - height, 0), style };
 }
 
 function drawLabel(context, label, scale) {
@@ -382,7 +456,7 @@ export class Cameras {
   // Returns the sharpness around the cross.
   drawEye(eye, plane) {
     const canvas = this.eyes[eye], loupe = this.loupes[eye];
-    drawGrey(canvas, plane);
+    drawPicture(canvas, plane);
     const context = canvas.getContext("2d", { willReadFrequently: true });
     const width = loupe.width / LOUPE * 2, height = loupe.height / LOUPE * 2;
     const x = Math.round(Math.min(Math.max(this.at[0] - width / 2, 0), plane.width - width));

@@ -93,6 +93,32 @@ static void colours_join_their_left_picture(void **state)
     plx_bag_close(pairs);
 }
 
+/* The topic beside it does not count then. */
+static void a_left_picture_in_colour_stays_as_it_was_sent(void **state)
+{
+    (void)state;
+    static const uint8_t sent[3 * WIDTH * HEIGHT] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18};
+    uint8_t left[4 * HEIGHT][PITCH], right[HEIGHT][PITCH];
+    struct plx_error_message message = {""};
+    struct plx_raw raw;
+    struct plx_bag *pairs;
+    const struct plx_image both[PLX_EYES] = {{left, WIDTH, HEIGHT, PITCH, PLX_U8}, {right, WIDTH, HEIGHT, PITCH, PLX_U8}};
+    const struct ros_image picture = bag_image("bgr8", 3, sent);
+    bag_begin(LEFT_TOPIC, RIGHT_TOPIC);
+    bag_put(PLX_LEFT, &ros_image_type, &picture);
+    put_colour(0, "rgb8", 3, WIDTH - 1, 99);
+    bag_put_grey(PLX_RIGHT, 0, 7);
+    bag_finish();
+    if (open_colour(&pairs, &message) < 0)
+        fail_msg("%s", message.text);
+    assert_int_equal(plx_bag_read_colour(pairs, 0, both, sizeof left, &raw, &message), 0);
+    assert_true(raw.format == PLX_FORMAT_BGR24 && raw.data == left && raw.pitch == 3 * WIDTH && raw.bytes == sizeof sent);
+    assert_memory_equal(left, sent, sizeof sent);
+    assert_int_equal(right[0][0], 7);
+    assert_int_equal(plx_bag_read_colour(pairs, 0, both, sizeof sent - 1, &raw, &message), PLX_ERR_RANGE);
+    plx_bag_close(pairs);
+}
+
 static void a_pair_without_its_colours_is_refused(void **state)
 {
     (void)state;
@@ -164,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colours_join_their_left_picture),
+        cmocka_unit_test(a_left_picture_in_colour_stays_as_it_was_sent),
         cmocka_unit_test(a_pair_without_its_colours_is_refused),
         cmocka_unit_test(colours_that_do_not_fit_are_refused),
     };

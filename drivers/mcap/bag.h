@@ -58,8 +58,8 @@ int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration
 int plx_bag_read(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], struct plx_error_message *message);
 
 /* The same with the colours of the left picture: both lie in CAPACITY bytes at IMAGE[PLX_LEFT], which is U8, as *RET_LEFT then
- * says. A left picture with colours is there as it was sent; a grey one with that of the colour topic behind it. RANGE too: it
- * is larger. */
+ * says. CAPACITY is four times the bytes of that image. A left picture with colours is there as it was sent; a grey one with
+ * that of the colour topic behind it. RANGE too: it is larger. */
 int plx_bag_read_colour(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], size_t capacity,
                         struct plx_raw *ret_left, struct plx_error_message *message);
 

@@ -196,10 +196,10 @@ static int begin_memory(struct recorder *recorder, const struct plx_view *view, 
     if (result < 0)
         plx_log(LOG_ERR, "%s", message.text);
     else
-        plx_log(LOG_INFO, "%u x %u, %s: memory for %" PRIu64 " pairs", view->layout[PLX_PLANE_LEFT].width,
+        plx_log(LOG_INFO, "%u x %u, %s%s: memory for %" PRIu64 " pairs", view->layout[PLX_PLANE_LEFT].width,
                 view->layout[PLX_PLANE_LEFT].height,
                 view->plane[PLX_PLANE_RIGHT] ? "both pictures" : "the left picture alone (publish.right is off)",
-                recorder->ring.slots);
+                view->plane[PLX_PLANE_COLOUR] ? ", the left one in colour" : "", recorder->ring.slots);
     return result;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair as the flight recorder keeps it: a frame's header and its two pictures, without the other planes. */
+/* A pair as the flight recorder keeps it: a frame's header, its two pictures and the left one in colour, if it has that,
+ * without the other planes. */
 #ifndef PLX_APP_FLIGHT_RECORDER_PAIR_H
 #define PLX_APP_FLIGHT_RECORDER_PAIR_H
 

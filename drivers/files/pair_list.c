@@ -154,9 +154,9 @@ out:
 static void leave_out_last(struct plx_pair_list *list, const char *path, const char *what)
 {
     struct plx_pair_list_pair *pair = &list->pair[--list->count];
-    for (int eye = 0; eye < PLX_EYES; eye++) {
-        free(pair->path[eye]);
-        pair->path[eye] = NULL;
+    for (int i = 0; i < PLX_PAIR_PICTURES; i++) {
+        free(pair->path[i]);
+        pair->path[i] = NULL;
     }
     plx_say(&list->note, "%s: %s: the last pair is left out, because the recording was cut off there", path, what);
 }
@@ -172,6 +172,22 @@ static int add_pair(const char *directory, const struct plx_layout *layout, cons
     pair->path[PLX_RIGHT] = plx_layout_path(directory, layout->folder[PLX_RIGHT], right->text);
     if (!pair->path[PLX_LEFT] || !pair->path[PLX_RIGHT])
         return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    return 0;
+}
+
+/* Names the pictures in colour, if their folder is there. */
+static int add_colour(const char *directory, const struct plx_layout *layout, struct plx_pair_list *list,
+                      struct plx_error_message *message)
+{
+    char folder[64];
+    if (!plx_layout_colour_folder(directory, layout, folder, sizeof folder))
+        return 0;
+    for (int k = 0; k < list->count; k++) {
+        char **path = list->pair[k].path;
+        path[PLX_PAIR_COLOUR] = plx_layout_path(directory, folder, strrchr(path[PLX_LEFT], '/') + 1);
+        if (!path[PLX_PAIR_COLOUR])
+            return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", directory);
+    }
     return 0;
 }
 
@@ -219,14 +235,14 @@ static int join_names(const char *directory, const struct plx_layout *layout, co
     return result;
 }
 
-/* Both pictures of the last pair must be whole. The others are checked when they are read. */
+/* The pictures of the last pair must be whole. The others are checked when they are read. */
 static int check_last(struct plx_pair_list *list, struct plx_error_message *message)
 {
     struct plx_pair_list_pair *pair = &list->pair[list->count - 1];
     int result = 0;
-    for (int eye = 0; eye < PLX_EYES && result == 0 && list->count > 1; eye++) {
+    for (int i = 0; i < PLX_PAIR_PICTURES && result == 0 && list->count > 1 && pair->path[i]; i++) {
         struct plx_image image;
-        result = plx_picture_read(pair->path[eye], PLX_U8, &image, message);
+        result = plx_picture_read(pair->path[i], PLX_U8, &image, message);
         if (result == 0)
             free(image.data);
     }
@@ -362,6 +378,8 @@ int plx_pair_list_open(const char *directory, struct plx_pair_list *ret_list, st
     list.first_projection = layout->first_projection;
     result = join_names(directory, layout, names, &list, message);
     if (result == 0)
+        result = add_colour(directory, layout, &list, message);
+    if (result == 0)
         result = read_times(directory, layout, &list, message);
     if (result == 0)
         result = check_last(&list, message);
@@ -379,8 +397,8 @@ out:
 void plx_pair_list_close(struct plx_pair_list *list)
 {
     for (int i = 0; i < list->count; i++)
-        for (int eye = 0; eye < PLX_EYES; eye++)
-            free(list->pair[i].path[eye]);
+        for (int k = 0; k < PLX_PAIR_PICTURES; k++)
+            free(list->pair[i].path[k]);
     free(list->pair);
     *list = (struct plx_pair_list){0};
 }

@@ -10,11 +10,13 @@
 
 #include "core/base/text.h"
 
+enum { PLX_PAIR_COLOUR = PLX_EYES, PLX_PAIR_PICTURES };
+
 struct plx_pair_list_pair {
-    char *path[PLX_EYES];
-    double time_s;    /* from times.txt, or from the left picture's name; 0 without one */
-    int64_t skew_ns;  /* right minus left time, where each eye has its own; else 0 */
-    long long number; /* that the name of the left picture is; -1 for other names */
+    char *path[PLX_PAIR_PICTURES]; /* the third: the left picture in colour, which need not exist; NULL: the list has none */
+    double time_s;                 /* from times.txt, or from the left picture's name; 0 without one */
+    int64_t skew_ns;               /* right minus left time, where each eye has its own; else 0 */
+    long long number;              /* that the name of the left picture is; -1 for other names */
 };
 
 struct plx_pair_list {

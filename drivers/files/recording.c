@@ -123,3 +123,9 @@ const char *plx_layout_left_folder(const char *directory)
             return layout->folder[PLX_LEFT];
     return NULL;
 }
+
+bool plx_layout_colour_folder(const char *directory, const struct plx_layout *layout, char *ret_folder, size_t bytes)
+{
+    snprintf(ret_folder, bytes, "%s" PLX_LAYOUT_COLOUR, layout->folder[PLX_LEFT]);
+    return *layout->folder[PLX_LEFT] && is_folder(directory, ret_folder);
+}

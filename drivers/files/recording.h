@@ -30,6 +30,11 @@ int plx_layout_find(const char *directory, const struct plx_layout **ret_layout,
 /* The folder of the left eye in the layout that DIRECTORY holds, static storage; NULL if it has none. */
 const char *plx_layout_left_folder(const char *directory);
 
+#define PLX_LAYOUT_COLOUR "_color" /* behind the name of the left eye's folder: that of its pictures in colour */
+
+/* The folder of the left pictures in colour, under the names of the grey ones; false: DIRECTORY has none. */
+bool plx_layout_colour_folder(const char *directory, const struct plx_layout *layout, char *ret_folder, size_t bytes);
+
 /* True if NAME ends like a PNG, PGM or JPEG file. */
 bool plx_layout_is_picture(const char *name);
 

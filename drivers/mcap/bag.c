@@ -22,6 +22,8 @@
 #define LATEST_NS (UINT64_C(1) << 62)         /* the year 2116: differences of times fit */
 #define CLOCKS_APART_NS (3600 * PLX_NS_PER_S) /* more than any recorder is late */
 
+enum { COLOUR = PLX_EYES, STREAMS }; /* what a pair has: a picture of each eye, and the colours of a grey left one */
+
 /* A picture in the bag: its times, and how many of its topic come before it. */
 struct picture {
     int64_t time_ns; /* one of the other two, see choose_times */
@@ -29,6 +31,7 @@ struct picture {
     int number;
 };
 
+/* The pictures of an eye, or the colours. */
 struct eye {
     char topic[TOPIC_BYTES], info_topic[TOPIC_BYTES];
     struct picture *picture; /* [count] */
@@ -45,13 +48,14 @@ struct eye {
 struct plx_bag {
     char *path;
     struct plx_bag_files files;
-    struct eye eye[PLX_EYES];
-    int (*pair)[PLX_EYES]; /* [info.count] indices of pictures */
-    bool unsynchronized;   /* as in the options */
-    bool by_stamp;         /* times are stamps, see choose_times */
+    struct eye eye[STREAMS];
+    int (*pair)[STREAMS];        /* [info.count] indices of pictures */
+    bool unsynchronized, colour; /* as in the options */
+    bool joins_colour;           /* the left pictures are grey, and have their colours on the topic of COLOUR */
+    bool by_stamp;               /* times are stamps, see choose_times */
     struct plx_bag_info info;
     struct plx_mcap_reader *reader; /* stands in file FILE, behind the first position[eye] pictures of each eye */
-    int file, position[PLX_EYES];
+    int file, position[STREAMS];
     ZSTD_DCtx *zstd; /* for messages that are compressed one by one; NULL until there is one */
     struct plx_mcap_buffer plain;
     char seen[SEEN_TOPICS][TOPIC_BYTES]; /* topics with pictures, for an error */
@@ -151,7 +155,7 @@ static bool is_rectified(const char *topic)
 static int add_message(struct plx_bag *bag, struct plx_mcap_message *got, struct plx_error_message *message)
 {
     note_topic(bag, got);
-    for (int i = 0; i < PLX_EYES; i++) {
+    for (int i = 0; i < STREAMS; i++) {
         struct eye *eye = &bag->eye[i];
         const bool is_picture = strcmp(got->channel->topic, eye->topic) == 0;
         const bool is_info = strcmp(got->channel->topic, eye->info_topic) == 0 &&
@@ -339,6 +343,69 @@ static int join(struct plx_bag *bag, struct plx_error_message *message)
     return 0;
 }
 
+/* --- their colours ------------------------------------------------------------------------------------------------ */
+
+static int by_stamp(const void *a, const void *b)
+{
+    const struct picture *one = a, *other = b;
+    return one->stamp_ns < other->stamp_ns ? -1 : one->stamp_ns > other->stamp_ns;
+}
+
+static int no_colour(const struct plx_bag *bag, int k, struct plx_error_message *message)
+{
+    const struct picture *left = &bag->eye[PLX_LEFT].picture[bag->pair[k][PLX_LEFT]];
+    return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no picture of %s has the stamp of pair %d, %lld.%09lld", bag->path,
+                    bag->eye[COLOUR].topic, k + 1, (long long)(left->stamp_ns / PLX_NS_PER_S),
+                    (long long)(left->stamp_ns % PLX_NS_PER_S));
+}
+
+/* Gives each pair the colours with the stamp of its left picture. */
+static int join_colour(struct plx_bag *bag, struct plx_error_message *message)
+{
+    const struct eye *left = &bag->eye[PLX_LEFT], *colour = &bag->eye[COLOUR];
+    struct plx_error_message note = {""};
+    qsort(colour->picture, (size_t)colour->count, sizeof *colour->picture, by_stamp);
+    for (int k = 0; k < bag->info.count; k++) {
+        const struct picture *wanted = &left->picture[bag->pair[k][PLX_LEFT]];
+        const struct picture *found =
+            bsearch(wanted, colour->picture, (size_t)colour->count, sizeof *colour->picture, by_stamp);
+        if (found) {
+            bag->pair[k][COLOUR] = (int)(found - colour->picture);
+        } else if (k > 0 && k + 1 == bag->info.count) {
+            bag->info.count--;
+            plx_say(&note, "%s: the last pair has no picture of %s and is left out: the recording was cut off there", bag->path,
+                    colour->topic);
+        } else {
+            return no_colour(bag, k, message);
+        }
+    }
+    add_note(bag, note.text);
+    return 0;
+}
+
+/* Finds where the colours of the left pictures are. */
+static int find_colour(struct plx_bag *bag, struct plx_error_message *message)
+{
+    const struct eye *left = &bag->eye[PLX_LEFT], *colour = &bag->eye[COLOUR];
+    if (!bag->colour || left->has_colour)
+        return 0;
+    if (colour->count == 0)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: pictures of %s are grey, there are none of %s, and colour is wanted; set colour.enabled to false, "
+                        "or record with colour",
+                        bag->path, left->topic, colour->topic);
+    if (!bag->by_stamp)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED,
+                        "%s: pictures of %s belong to those of %s by their stamps, which do not advance; set colour.enabled to "
+                        "false",
+                        bag->path, colour->topic, left->topic);
+    if (colour->width != left->width || colour->height != left->height)
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: %s has %d x %d pixels, %s %d x %d; expected the same", bag->path,
+                        left->topic, left->width, left->height, colour->topic, colour->width, colour->height);
+    bag->joins_colour = true;
+    return join_colour(bag, message);
+}
+
 /* --- what they are ------------------------------------------------------------------------------------------------ */
 
 static int no_pictures(const struct plx_bag *bag, const struct eye *eye, struct plx_error_message *message)
@@ -369,8 +436,7 @@ static int find_info(struct plx_bag *bag, struct plx_error_message *message)
     info->width = left->width;
     info->height = left->height;
     info->type = left->type < right->type ? left->type : right->type;
-    info->colour = left->has_colour;
-    return 0;
+    return find_colour(bag, message);
 }
 
 int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration *ret_calibration,
@@ -404,9 +470,19 @@ static void name_topics(struct eye *eye, const char *topic)
     snprintf(eye->info_topic, sizeof eye->info_topic, "%.*scamera_info", slash ? (int)(slash - topic + 1) : 0, topic);
 }
 
+/* The colours lie beside the left picture, as image_proc names them. */
+static void name_colour(struct plx_bag *bag)
+{
+    const char *topic = bag->eye[PLX_LEFT].topic, *slash = strrchr(topic, '/');
+    struct eye *colour = &bag->eye[COLOUR];
+    if (bag->colour)
+        snprintf(colour->topic, sizeof colour->topic, "%.*s%s", slash ? (int)(slash - topic + 1) : 0, topic,
+                 is_rectified(topic) ? "image_rect_color" : "image_color");
+}
+
 static void forget(struct plx_bag *bag)
 {
-    for (int i = 0; i < PLX_EYES; i++) {
+    for (int i = 0; i < STREAMS; i++) {
         free(bag->eye[i].picture);
         memset(&bag->eye[i], 0, sizeof bag->eye[i]);
     }
@@ -422,6 +498,7 @@ static int find_pictures(struct plx_bag *bag, const struct plx_bag_options *opti
         forget(bag);
         for (int i = 0; i < PLX_EYES; i++)
             name_topics(&bag->eye[i], *options->topic[i] ? options->topic[i] : own[k][i]);
+        name_colour(bag);
         result = scan(bag, message);
         if (*options->topic[PLX_LEFT])
             break;
@@ -435,6 +512,7 @@ int plx_bag_open(const struct plx_bag_options *options, struct plx_bag **ret_bag
     if (bag) {
         bag->path = strdup(options->path);
         bag->unsynchronized = options->unsynchronized;
+        bag->colour = options->colour;
     }
     int result = bag && bag->path ? 0 : plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", options->path);
     if (result == 0)
@@ -520,67 +598,89 @@ static int next_message(struct plx_bag *bag, struct plx_mcap_message *ret_messag
     }
 }
 
-/* Where the left picture goes as it was sent. */
-struct sent {
-    void *data;
+/* Where the left picture goes with its colours. */
+struct coloured {
+    const struct plx_image *grey; /* and CAPACITY bytes are there */
     size_t capacity;
     struct plx_raw *ret_raw;
 };
 
-/* To IMAGE, or if SENT is not NULL there. */
-static int decode(const struct plx_bag *bag, const struct plx_mcap_message *got, const struct plx_image *image,
-                  const struct sent *sent, struct plx_error_message *message)
+static int decode_raw(const struct plx_bag *bag, const char *topic, const struct ros_image *picture,
+                      const struct coloured *left, struct plx_error_message *message)
+{
+    if (!plx_image_has_colour(picture))
+        return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture of %s is grey (%s); expected colour as in the first", bag->path,
+                        topic, picture->encoding);
+    const int result = plx_image_copy_raw(picture, left->grey->data, left->capacity, left->ret_raw);
+    return result < 0 ? plx_fail(message, result, "%s: a picture of %s has more bytes than the first", bag->path, topic) : 0;
+}
+
+/* The colours of the topic COLOUR, behind the grey picture. */
+static int decode_rgb(const struct plx_bag *bag, const char *topic, const struct ros_image *picture,
+                      const struct coloured *left, struct plx_error_message *message)
+{
+    const struct plx_image *grey = left->grey;
+    const struct plx_image rgb = {plx_row(grey, grey->height), grey->width, grey->height, PLX_RGB * grey->pitch, PLX_RGB};
+    if (plx_image_copy_rgb(picture, &rgb) < 0)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "%s: %s has the encoding \"%.32s\"; expected rgb8, bgr8, rgba8 or bgra8",
+                        bag->path, topic, picture->encoding);
+    *left->ret_raw = plx_raw_of_grey(grey);
+    left->ret_raw->format = PLX_FORMAT_GREY_RGB;
+    left->ret_raw->bytes *= 1 + PLX_RGB;
+    return 0;
+}
+
+/* A picture of STREAM to IMAGE, or if LEFT is not NULL there. */
+static int decode(const struct plx_bag *bag, const struct plx_mcap_message *got, int stream, const struct plx_image *image,
+                  const struct coloured *left, struct plx_error_message *message)
 {
     struct ros_image picture;
     enum plx_type type;
+    const char *topic = got->channel->topic;
     int result = plx_image_decode(got, bag->path, &picture, &type, message);
     if (result < 0)
         return result;
     if ((int)picture.width != image->width || (int)picture.height != image->height || type < image->type)
         return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture of %s has %u x %u pixels of %d bits; expected %d x %d of %d",
-                        bag->path, got->channel->topic, picture.width, picture.height, 8 * (int)type, image->width,
-                        image->height, 8 * (int)image->type);
-    if (!sent) {
-        plx_image_copy(&picture, image);
-        return 0;
-    }
-    if (!plx_image_has_colour(&picture))
-        return plx_fail(message, PLX_ERR_FORMAT, "%s: a picture of %s is grey (%s); expected colour as in the first", bag->path,
-                        got->channel->topic, picture.encoding);
-    result = plx_image_copy_raw(&picture, sent->data, sent->capacity, sent->ret_raw);
-    return result < 0
-               ? plx_fail(message, result, "%s: a picture of %s has more bytes than the first", bag->path, got->channel->topic)
-               : 0;
+                        bag->path, topic, picture.width, picture.height, 8 * (int)type, image->width, image->height,
+                        8 * (int)image->type);
+    if (stream == COLOUR)
+        return decode_rgb(bag, topic, &picture, left, message);
+    if (stream == PLX_LEFT && left && !bag->joins_colour)
+        return decode_raw(bag, topic, &picture, left, message);
+    plx_image_copy(&picture, image);
+    return 0;
 }
 
-/* Which eye's picture a message is; PLX_EYES: none. */
-static int eye_of(const struct plx_bag *bag, const struct plx_mcap_message *got)
+/* Which picture a message is; STREAMS: none. */
+static int stream_of(const struct plx_bag *bag, const struct plx_mcap_message *got)
 {
-    int eye = 0;
-    while (eye < PLX_EYES && strcmp(got->channel->topic, bag->eye[eye].topic) != 0)
-        eye++;
-    return eye;
+    int stream = 0;
+    while (stream < STREAMS && strcmp(got->channel->topic, bag->eye[stream].topic) != 0)
+        stream++;
+    return stream;
 }
 
-static int read_pair(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], const struct sent *left,
+static int read_pair(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], const struct coloured *left,
                      struct plx_error_message *message)
 {
-    int wanted[PLX_EYES], missing = PLX_EYES, result = 0;
+    const int streams = left && bag->joins_colour ? STREAMS : PLX_EYES;
+    int wanted[STREAMS], missing = streams, result = 0;
     bool behind = !bag->reader;
-    for (int eye = 0; eye < PLX_EYES; eye++) {
-        wanted[eye] = bag->eye[eye].picture[bag->pair[k][eye]].number;
-        behind = behind || wanted[eye] < bag->position[eye];
+    for (int i = 0; i < streams; i++) {
+        wanted[i] = bag->eye[i].picture[bag->pair[k][i]].number;
+        behind = behind || wanted[i] < bag->position[i];
     }
     if (behind)
         result = rewind_reader(bag, message);
     while (result == 0 && missing > 0) {
         struct plx_mcap_message got;
         result = next_message(bag, &got, message);
-        const int eye = result == 0 ? eye_of(bag, &got) : PLX_EYES;
-        if (eye < PLX_EYES && bag->position[eye]++ == wanted[eye]) {
+        const int i = result == 0 ? stream_of(bag, &got) : STREAMS;
+        if (i < STREAMS && bag->position[i]++ == (i < streams ? wanted[i] : -1)) {
             result = unpack(bag, &got, message);
             if (result == 0)
-                result = decode(bag, &got, &image[eye], eye == PLX_LEFT ? left : NULL, message);
+                result = decode(bag, &got, i, &image[i == PLX_RIGHT ? PLX_RIGHT : PLX_LEFT], left, message);
             missing--;
         }
     }
@@ -592,9 +692,9 @@ int plx_bag_read(struct plx_bag *bag, int k, const struct plx_image image[PLX_EY
     return read_pair(bag, k, image, NULL, message);
 }
 
-int plx_bag_read_colour(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], void *data, size_t capacity,
+int plx_bag_read_colour(struct plx_bag *bag, int k, const struct plx_image image[PLX_EYES], size_t capacity,
                         struct plx_raw *ret_left, struct plx_error_message *message)
 {
-    const struct sent left = {data, capacity, ret_left};
+    const struct coloured left = {&image[PLX_LEFT], capacity, ret_left};
     return read_pair(bag, k, image, &left, message);
 }

@@ -180,3 +180,22 @@ int plx_image_copy_raw(const struct ros_image *from, void *data, size_t capacity
     *ret_raw = raw;
     return 0;
 }
+
+int plx_image_copy_rgb(const struct ros_image *from, const struct plx_image *rgb)
+{
+    const struct encoding *encoding = find_encoding(from->encoding);
+    if (!encoding || (encoding->format != PLX_FORMAT_RGB24 && encoding->format != PLX_FORMAT_BGR24))
+        return PLX_ERR_UNSUPPORTED;
+    const int red = encoding->format == PLX_FORMAT_RGB24 ? 0 : 2;
+    const size_t step = encoding->has_alpha ? 4 : 3;
+    for (int y = 0; y < rgb->height; y++) {
+        const uint8_t *sent = from->data.data + (size_t)y * from->step;
+        uint8_t *kept = plx_row(rgb, y);
+        for (int x = 0; x < rgb->width; x++, sent += step, kept += 3) {
+            kept[0] = sent[red];
+            kept[1] = sent[1];
+            kept[2] = sent[2 - red];
+        }
+    }
+    return 0;
+}

@@ -26,4 +26,7 @@ void plx_image_copy(const struct ros_image *from, const struct plx_image *image)
  * it. RANGE. */
 int plx_image_copy_raw(const struct ros_image *from, void *data, size_t capacity, struct plx_raw *ret_raw);
 
+/* Copies a decoded picture into RGB of its size. UNSUPPORTED: its encoding is not of red, green and blue. */
+int plx_image_copy_rgb(const struct ros_image *from, const struct plx_image *rgb);
+
 #endif

@@ -32,7 +32,8 @@ struct replay {
     double period_s; /* between pairs without times, and from the last pair to the first */
     enum plx_type type;
     int bits;    /* bits of a sample in the files */
-    bool colour; /* left pictures have RGB behind their grey ones */
+    bool colour; /* left pictures have their colours */
+    int rgb;     /* which path of a pair leads to them */
     size_t pitch;
     char path[];
 };
@@ -114,10 +115,10 @@ static int read_colour(const struct replay *self, int k, const struct plx_image 
 
     left->bytes *= 1 + PLX_RGB;
     if (self->bag)
-        return plx_bag_read_colour(self->bag, k, image, grey->data, left->bytes, left, message);
+        return plx_bag_read_colour(self->bag, k, image, left->bytes, left, message);
     left->format = PLX_FORMAT_GREY_RGB;
     const int result = read_pair(self, k, image, message);
-    return result == 0 ? plx_picture_read_into(self->list.pair[k].path[PLX_LEFT], &rgb, message) : result;
+    return result == 0 ? plx_picture_read_into(self->list.pair[k].path[self->rgb], &rgb, message) : result;
 }
 
 static int decode(const struct replay *self, int k, void *const data[PLX_EYES], struct plx_raw ret_raw[PLX_EYES],
@@ -242,22 +243,46 @@ static void set_size(struct replay *self, int width, int height, enum plx_type t
     self->pitch = ((size_t)width * type + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
 }
 
+static int compare_sizes(const char *left, const struct plx_picture_info *expected, const char *other,
+                         const struct plx_picture_info *info, struct plx_error_message *message)
+{
+    if (info->width == expected->width && info->height == expected->height)
+        return 0;
+    return plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", other, info->width, info->height,
+                    expected->width, expected->height, left);
+}
+
+/* Where the colours of the left pictures are: LEFT describes the first one. */
+static int find_colour(struct replay *self, const struct plx_picture_info *left, struct plx_error_message *message)
+{
+    struct plx_picture_info colour;
+    char *const *path = self->list.pair[0].path;
+    self->rgb = left->colour ? (int)PLX_LEFT : (int)PLX_PAIR_COLOUR;
+    if (left->colour)
+        return 0;
+    if (!path[PLX_PAIR_COLOUR])
+        return plx_picture_is_grey(path[PLX_LEFT], message);
+    const int result = plx_picture_info(path[PLX_PAIR_COLOUR], &colour, message);
+    if (result < 0)
+        return result;
+    return colour.colour ? compare_sizes(path[PLX_LEFT], left, path[PLX_PAIR_COLOUR], &colour, message)
+                         : plx_picture_is_grey(path[PLX_PAIR_COLOUR], message);
+}
+
 /* Size and type of all pictures, from the first pair. */
 static int find_size(struct replay *self, struct plx_error_message *message)
 {
     struct plx_picture_info info[PLX_EYES];
     char *const *path = self->list.pair[0].path;
-    for (int eye = 0; eye < PLX_EYES; eye++) {
-        int result = plx_picture_info(path[eye], &info[eye], message);
-        if (result < 0)
-            return result;
-    }
-    if (info[PLX_LEFT].width != info[PLX_RIGHT].width || info[PLX_LEFT].height != info[PLX_RIGHT].height)
-        return plx_fail(message, PLX_ERR_FORMAT, "%s: %dx%d pixels, expected %dx%d as in %s", path[PLX_RIGHT],
-                        info[PLX_RIGHT].width, info[PLX_RIGHT].height, info[PLX_LEFT].width, info[PLX_LEFT].height,
-                        path[PLX_LEFT]);
-    if (self->colour && !info[PLX_LEFT].colour)
-        return plx_picture_is_grey(path[PLX_LEFT], message);
+    int result = 0;
+    for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
+        result = plx_picture_info(path[eye], &info[eye], message);
+    if (result == 0)
+        result = compare_sizes(path[PLX_LEFT], &info[PLX_LEFT], path[PLX_RIGHT], &info[PLX_RIGHT], message);
+    if (result == 0 && self->colour)
+        result = find_colour(self, &info[PLX_LEFT], message);
+    if (result < 0)
+        return result;
     set_size(self, info[PLX_LEFT].width, info[PLX_LEFT].height,
              info[PLX_LEFT].type < info[PLX_RIGHT].type ? info[PLX_LEFT].type : info[PLX_RIGHT].type);
     return 0;
@@ -359,8 +384,10 @@ static int open_folder(struct replay *self, const struct plx_replay_options *opt
 
 static int open_bag(struct replay *self, const struct plx_replay_options *options, struct plx_error_message *message)
 {
-    const struct plx_bag_options bag = {
-        .path = options->path, .topic = {options->topic[PLX_LEFT], options->topic[PLX_RIGHT]}, .unsynchronized = true};
+    const struct plx_bag_options bag = {.path = options->path,
+                                        .topic = {options->topic[PLX_LEFT], options->topic[PLX_RIGHT]},
+                                        .unsynchronized = true,
+                                        .colour = self->colour};
     int result = plx_bag_open(&bag, &self->bag, message);
     if (result < 0)
         return result;
@@ -375,8 +402,6 @@ static int open_bag(struct replay *self, const struct plx_replay_options *option
         self->list.pair[k].skew_ns = plx_bag_skew_ns(self->bag, k);
     }
     set_size(self, info->width, info->height, info->type);
-    if (self->colour && !info->colour)
-        return plx_picture_is_grey(self->path, message);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libFuzzer: any bytes as a picture of a ROS 2 bag (first byte even), or as the camera_info of both eyes (odd). What is taken
- * is copied whole, as 8 and as 16 bits, and a calibration has passed its check. */
+ * is copied whole, as 8 and as 16 bits and in colour, and a calibration has passed its check. */
 #include <stdlib.h>
 
 #include "drivers/mcap/camera_info.h"
@@ -18,6 +18,14 @@ static void copy(const struct ros_image *image, enum plx_type type)
         plx_image_copy(image, &into);
 }
 
+static void copy_rgb(const struct ros_image *image)
+{
+    static uint8_t pixels[MAX_BYTES];
+    const struct plx_image into = {pixels, (int)image->width, (int)image->height, 3 * (size_t)image->width, PLX_RGB};
+    if (into.pitch * image->height <= MAX_BYTES)
+        plx_image_copy_rgb(image, &into);
+}
+
 static void picture(const uint8_t *data, size_t size)
 {
     const struct plx_mcap_schema schema = {.name = "sensor_msgs/msg/Image", .encoding = "ros2msg"};
@@ -29,6 +37,7 @@ static void picture(const uint8_t *data, size_t size)
     if (plx_image_decode(&message, "bag", &image, &type, &error) < 0)
         return;
     copy(&image, PLX_U8);
+    copy_rgb(&image);
     if (type == PLX_U16)
         copy(&image, PLX_U16);
 }

@@ -24,24 +24,28 @@
 
 static char bag_path[] = "/tmp/plx-bag-XXXXXX";
 
-/* A bag that is being written: channels 1 to 4 are both eyes' pictures, then their camera_info. */
+#define BAG_COLOUR 4 /* the channel behind those of each eye's pictures and camera_info */
+#define BAG_CHANNELS 5
+
+/* A bag that is being written. */
 static struct {
     struct plx_mcap_writer *writer;
     int fd;
-    uint16_t channel[4];
+    uint16_t channel[BAG_CHANNELS];
 } bag;
 
 /* Begins the bag anew, with pictures on the topics LEFT and RIGHT. */
 static inline void bag_begin(const char *left, const char *right)
 {
-    static const struct plx_cdr_type *const type[4] = {&ros_image_type, &ros_image_type, &ros_camera_info_type,
-                                                       &ros_camera_info_type};
-    const char *const topic[4] = {left, right, "/cam/left/camera_info", "/cam/right/camera_info"};
+    static const struct plx_cdr_type *const type[BAG_CHANNELS] = {&ros_image_type, &ros_image_type, &ros_camera_info_type,
+                                                                  &ros_camera_info_type, &ros_image_type};
+    const char *const topic[BAG_CHANNELS] = {left, right, "/cam/left/camera_info", "/cam/right/camera_info",
+                                             "/cam/left/image_rect_color"};
     struct plx_error_message message;
     bag.fd = open(bag_path, O_WRONLY | O_TRUNC);
     const struct plx_mcap_writer_options options = {.fd = bag.fd, .name = bag_path, .library = "test", .message_bytes = 4096};
     assert_int_equal(plx_mcap_writer_create(&options, &bag.writer, &message), 0);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < BAG_CHANNELS; i++) {
         uint16_t schema;
         assert_int_equal(plx_mcap_add_schema(bag.writer, type[i]->name, "ros2msg", "", 0, &schema, &message), 0);
         assert_int_equal(plx_mcap_add_channel(bag.writer, schema, topic[i], "cdr", NULL, 0, &bag.channel[i], &message), 0);

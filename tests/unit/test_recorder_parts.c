@@ -148,6 +148,28 @@ static void a_copy_is_a_frame_of_two_pictures(void **state)
     }
 }
 
+static void a_copy_has_the_colours(void **state)
+{
+    (void)state;
+    struct plx_view view = make_view(false);
+    static uint8_t colour[HEIGHT][3 * PITCH];
+    const size_t grey = plx_pair_bytes(&view);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < 3 * PITCH; x++)
+            colour[y][x] = (uint8_t)(7 * x + y);
+    view.plane[PLX_PLANE_COLOUR] = colour;
+    view.layout[PLX_PLANE_COLOUR] = (struct plx_plane){.pitch = 3 * PITCH, .width = WIDTH, .height = HEIGHT, .element = 3};
+    assert_int_equal(plx_pair_bytes(&view), grey + (size_t)3 * WIDTH * HEIGHT);
+    struct plx_frame *pair = malloc(plx_pair_bytes(&view)); /* exact size */
+    assert_non_null(pair);
+    plx_pair_copy(&view, pair);
+    const struct plx_plane *plane = &pair->plane[PLX_PLANE_COLOUR];
+    assert_true(plane->width == WIDTH && plane->height == HEIGHT && plane->pitch == 3 * WIDTH && plane->element == 3);
+    for (int y = 0; y < HEIGHT; y++)
+        assert_memory_equal((const uint8_t *)pair + plane->offset + (size_t)y * plane->pitch, colour[y], 3 * WIDTH);
+    free(pair);
+}
+
 static void odd_pictures_are_left_out(void **state)
 {
     (void)state;
@@ -273,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_pair_that_is_not_committed_costs_the_oldest_one_alone),
         cmocka_unit_test(pairs_that_do_not_fit_are_refused),
         cmocka_unit_test(a_copy_is_a_frame_of_two_pictures),
+        cmocka_unit_test(a_copy_has_the_colours),
         cmocka_unit_test(odd_pictures_are_left_out),
         cmocka_unit_test(a_file_says_what_it_lacks),
         cmocka_unit_test(faults_have_names),

@@ -23,9 +23,12 @@
 #include "drivers/files/calib_txt.h"
 #include "drivers/files/file.h"
 #include "drivers/files/picture.h"
+#include "drivers/files/recording.h"
 
-static const char *const folder[PLX_EYES] = {"image_0", "image_1"};
-static const enum plx_plane_id plane_of[PLX_EYES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT};
+enum { COLOUR = PLX_EYES, PICTURES }; /* of a pair: the third one where the service has colour */
+
+static const char *const folder[PICTURES] = {"image_0", "image_1", "image_0" PLX_LAYOUT_COLOUR};
+static const enum plx_plane_id plane_of[PICTURES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT, PLX_PLANE_COLOUR};
 
 struct recording {
     const char *path;           /* the directory or file */
@@ -38,10 +41,10 @@ struct recording {
     uint64_t pairs, missed;
     int64_t first_ns; /* capture time of the first pair */
     struct plx_diagnostics diagnostics;
-    int64_t diagnosed_ns;           /* publication time of the frame that they were recorded with */
-    uint64_t diagnosed_pairs;       /* then */
-    uint64_t epoch, last_sequence;  /* last pair */
-    struct plx_image eye[PLX_EYES]; /* last copy */
+    int64_t diagnosed_ns;               /* publication time of the frame that they were recorded with */
+    uint64_t diagnosed_pairs;           /* then */
+    uint64_t epoch, last_sequence;      /* last pair */
+    struct plx_image picture[PICTURES]; /* last copy */
 };
 
 /* Projections of the rectified cameras as KITTI's odometry sequences have them. */
@@ -85,13 +88,18 @@ static bool is_mcap(const char *path)
     return ending && strcmp(ending, ".mcap") == 0;
 }
 
+static int count_pictures(const struct recording *recording)
+{
+    return recording->picture[COLOUR].data ? PICTURES : PLX_EYES;
+}
+
 /* Creates the directory with everything but pictures and times. */
 static int begin_directory(struct recording *recording, const struct plx_frame *frame, struct plx_error_message *message)
 {
     char path[PATH_MAX];
     int result = plx_make_directories(recording->path, message);
-    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        snprintf(path, sizeof path, "%s/%s", recording->path, folder[eye]);
+    for (int i = 0; i < count_pictures(recording) && result == 0; i++) {
+        snprintf(path, sizeof path, "%s/%s", recording->path, folder[i]);
         if (mkdir(path, 0777) < 0)
             result = errno == EEXIST ? plx_fail(message, PLX_ERR_IO, "%s: exists already; record into a new directory", path)
                                      : plx_file_fail(path, message);
@@ -114,29 +122,37 @@ static int begin(struct recording *recording, const struct plx_frame *frame, str
                : begin_directory(recording, frame, message);
 }
 
-static void name_picture(char path[PATH_MAX], const struct recording *recording, int eye, const char *ending)
+static void name_picture(char path[PATH_MAX], const struct recording *recording, int i, const char *ending)
 {
-    snprintf(path, PATH_MAX, "%s/%s/%06llu.png%s", recording->path, folder[eye], (unsigned long long)recording->pairs, ending);
+    snprintf(path, PATH_MAX, "%s/%s/%06llu.png%s", recording->path, folder[i], (unsigned long long)recording->pairs, ending);
 }
 
-/* Writes both pictures or none. A picture gets its name when it is complete, so that a kill leaves no partial one. */
+static int write_png(const char *path, const struct plx_image *image, struct plx_error_message *message)
+{
+    if (image->type != PLX_RGB)
+        return plx_png_write(path, image, message);
+    const struct plx_image bytes = {image->data, PLX_RGB * image->width, image->height, image->pitch, PLX_U8};
+    return plx_png_write_rgb(path, &bytes, message);
+}
+
+/* Writes all pictures of a pair or none. They get their names when they are complete, the eyes' last, so that a kill leaves no
+ * partial picture and no pair without its colours. */
 static int write_pictures(const struct recording *recording, struct plx_error_message *message)
 {
-    char part[PLX_EYES][PATH_MAX], path[PATH_MAX];
+    char part[PICTURES][PATH_MAX], path[PATH_MAX];
+    const int count = count_pictures(recording);
     int result = 0;
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        name_picture(part[eye], recording, eye, ".part");
-    for (int eye = 0; eye < PLX_EYES && result == 0; eye++)
-        result = plx_png_write(part[eye], &recording->eye[eye], message);
-    for (int eye = 0; eye < PLX_EYES && result == 0; eye++) {
-        name_picture(path, recording, eye, "");
-        if (rename(part[eye], path) < 0)
+    for (int i = 0; i < count; i++)
+        name_picture(part[i], recording, i, ".part");
+    for (int i = 0; i < count && result == 0; i++)
+        result = write_png(part[i], &recording->picture[i], message);
+    for (int i = count - 1; i >= 0 && result == 0; i--) {
+        name_picture(path, recording, i, "");
+        if (rename(part[i], path) < 0)
             result = plx_file_fail(path, message);
     }
-    if (result < 0) {
-        unlink(part[PLX_LEFT]);
-        unlink(part[PLX_RIGHT]);
-    }
+    for (int i = 0; i < count && result < 0; i++)
+        unlink(part[i]);
     return result;
 }
 
@@ -201,7 +217,30 @@ static int check_kind(const struct plx_connection *connection, const struct reco
                           "calibration by the key calibration");
 }
 
-/* Copies the next pair into recording->eye. Returns an exit code. */
+/* The pictures must be of one size, which is that of LEFT and COLOUR before, if there was a pair. Returns an exit code. */
+static int check_pictures(const struct plx_connection *connection, struct recording *recording, const struct plx_image *before)
+{
+    const struct plx_image *left = &recording->picture[PLX_LEFT], *right = &recording->picture[PLX_RIGHT],
+                           *colour = &recording->picture[COLOUR];
+    if (is_mcap(recording->path) && !(recording->topics >> PLX_TOPIC_RIGHT & 1)) /* the left picture is the only one needed */
+        recording->picture[PLX_RIGHT] = *left;
+    if (!right->data)
+        return plx_exit_error(connection->command, PLX_EXIT_CONFIG,
+                              "the service does not publish the right picture; set publish.right: true in its configuration "
+                              "and reload it, or start it with --set publish.right=true");
+    if (!left->data || !plx_same_size(left, right) || (colour->data && !plx_same_size(left, colour)))
+        return plx_connection_fail(connection, PLX_ERR_FORMAT);
+    if (before[PLX_LEFT].data && !plx_same_size(left, &before[PLX_LEFT]))
+        return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE,
+                              "the service changed the size of its pictures; the pairs before that are complete");
+    if (before[PLX_LEFT].data && !colour->data != !before[COLOUR].data)
+        return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE,
+                              "the service switched colour %s; the pairs before that are complete",
+                              colour->data ? "on" : "off");
+    return PLX_EXIT_OK;
+}
+
+/* Copies the next pair into recording->picture. Returns an exit code. */
 static int copy_pair(struct plx_connection *connection, struct recording *recording)
 {
     int result = plx_connection_next_frame(connection, PLX_FRESH_FRAME_MS);
@@ -210,22 +249,11 @@ static int copy_pair(struct plx_connection *connection, struct recording *record
     const int exit_code = check_kind(connection, recording);
     if (exit_code != PLX_EXIT_OK)
         return exit_code;
-    const struct plx_image before = recording->eye[PLX_LEFT];
-    for (int eye = 0; eye < PLX_EYES; eye++)
-        recording->eye[eye] = plx_connection_plane(connection, plane_of[eye]);
-    const struct plx_image *left = &recording->eye[PLX_LEFT], *right = &recording->eye[PLX_RIGHT];
-    if (is_mcap(recording->path) && !(recording->topics >> PLX_TOPIC_RIGHT & 1)) /* the left picture is the only one needed */
-        recording->eye[PLX_RIGHT] = *left;
-    if (!right->data)
-        return plx_exit_error(connection->command, PLX_EXIT_CONFIG,
-                              "the service does not publish the right picture; set publish.right: true in its configuration "
-                              "and reload it, or start it with --set publish.right=true");
-    if (!left->data || !plx_same_size(left, right))
-        return plx_connection_fail(connection, PLX_ERR_FORMAT);
-    if (before.data && !plx_same_size(left, &before))
-        return plx_exit_error(connection->command, PLX_EXIT_UNAVAILABLE,
-                              "the service changed the size of its pictures; the pairs before that are complete");
-    return PLX_EXIT_OK;
+    struct plx_image before[PICTURES];
+    memcpy(before, recording->picture, sizeof before);
+    for (int i = 0; i < PICTURES; i++)
+        recording->picture[i] = plx_connection_plane(connection, plane_of[i]);
+    return check_pictures(connection, recording, before);
 }
 
 static int record(struct plx_connection *connection, void *context)
@@ -283,7 +311,8 @@ int plx_command_record(int argc, char **argv)
         .words = "DIR|FILE.mcap",
         .about =
             "Writes the rectified pairs of the service into the new directory DIR: image_0/, image_1/, times.txt and calib.txt "
-            "as in KITTI. parallaxd replays DIR (--set source.type=replay --set source.path=DIR), and `parallax run` reads it. "
+            "as in KITTI, and image_0_color/ if the service has colour. parallaxd replays DIR (--set source.type=replay --set "
+            "source.path=DIR), and `parallax run` reads it. "
             "The service must publish the right picture (publish.right). With --raw the pairs are not rectified, and calib.txt "
             "says so; a replay of them needs a calibration, or stays raw. Into FILE.mcap it writes ROS 2 messages instead, for "
             "Foxglove, Lichtblick, `ros2 bag` and rosbags.",

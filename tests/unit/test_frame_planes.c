@@ -72,12 +72,11 @@ static void each_number_of_a_plane_is_checked(void **state)
         expect(id, "too high", bytes, false);
         begin(id, &bytes)->pitch = UINT32_MAX / element * element;
         expect(id, "rows too far from one another", bytes, false);
-        if (element == 1)
-            continue;
+        const bool is_bytes = element % 2 != 0; /* also three of them, in colour: they may begin anywhere */
         begin(id, &bytes)->offset++;
-        expect(id, "elements that are not aligned", bytes + 1, false);
+        expect(id, "elements that are not aligned", bytes + 1, is_bytes);
         begin(id, &bytes)->pitch++;
-        expect(id, "rows that are not aligned", bytes + HEIGHT, false);
+        expect(id, "rows that are not aligned", bytes + HEIGHT, is_bytes);
     }
 }
 

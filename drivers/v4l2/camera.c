@@ -42,6 +42,7 @@ static int configure(struct plx_v4l2_camera *camera, struct plx_v4l2_stream_form
         result = plx_v4l2_negotiate(&camera->node, &camera->requested, ret_actual, note, message);
     if (result < 0)
         return result;
+    ret_actual->colour = camera->requested.colour && camera->eye != PLX_RIGHT;
     const double requested_hz = camera->requested.rate_hz;
     const double set_hz = ret_actual->rate_unset
                               ? plx_v4l2_camera_controls_set_rate(&camera->controls, &camera->node, requested_hz)

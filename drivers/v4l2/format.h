@@ -54,7 +54,7 @@ struct plx_v4l2_stream_format {
     int planes;                    /* memory planes; the picture lies in the first */
     size_t bytes[PLX_V4L2_PLANES]; /* size of each plane */
     struct plx_chroma chroma;
-    bool colour;     /* as requested: JPEG is decoded to it */
+    bool colour;     /* JPEG is decoded to it too; plx_v4l2_negotiate leaves it false */
     double rate_hz;  /* 0: the camera does not say */
     bool rate_unset; /* there is no S_PARM: a control may set the rate */
 };

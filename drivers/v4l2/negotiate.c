@@ -272,7 +272,6 @@ int plx_v4l2_negotiate(struct plx_v4l2_node *node, const struct plx_v4l2_request
     if (result < 0)
         return result;
     set_rate(node, requested, &actual);
-    actual.colour = requested->colour;
     *ret_actual = actual;
     return 0;
 }

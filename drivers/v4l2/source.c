@@ -114,7 +114,7 @@ static int describe(struct v4l2 *self, struct plx_stages *stages, const struct p
         *camera = (struct plx_v4l2_camera){
             .stages = stages,
             .requested = {.fourcc = plx_v4l2_fourcc_parse(options->cameras.format),
-                          .colour = options->colour && i == 0, /* the left eye's */
+                          .colour = options->colour, /* also the right one: both must have the same format */
                           .width = options->width * (both_in_one ? 2 : 1),
                           .height = options->height,
                           .rate_hz = options->rate_hz,

@@ -7,6 +7,7 @@
 #include <parallax/client.h>
 
 #include "app/evaluate/evaluate.h"
+#include "app/view/export.h"
 #include "core/geometry/stereo.h"
 
 #define NEAR_M 3.0F
@@ -18,7 +19,7 @@
 #define MIN_POINTS 60
 #define GAP_PX 3 /* LiDAR has a point in every other row or so */
 #define GAP_M 0.3F
-#define GAP_SHARE 0.02F /* of the distance */
+#define GAP_SHARE 0.02F /* share of the distance */
 
 /* One frame, and scratch memory. */
 struct judge {
@@ -114,19 +115,6 @@ static float median_of_box(struct judge *j, const struct plx_box *box)
     return metres(j->frame, quantile(j->sorted, count, 0.5));
 }
 
-static struct plx_view view_of(const struct plx_frame *frame)
-{
-    struct plx_view view = {.frame = frame,
-                            .obstacle_count = frame->obstacle_count,
-                            .min_disparity = frame->min_disparity,
-                            .sequence = frame->sequence};
-    for (int id = 0; id < PLX_PLANE_COUNT; id++) {
-        view.layout[id] = frame->plane[id];
-        view.plane[id] = frame->plane[id].width > 0 ? (const uint8_t *)frame + frame->plane[id].offset : NULL;
-    }
-    return view;
-}
-
 static int append(struct plx_locate_boxes *boxes, const struct plx_locate_box *box)
 {
     if (boxes->count == boxes->capacity) {
@@ -168,7 +156,7 @@ int plx_locate_measures_add(const struct plx_frame *frame, const struct plx_lida
 {
     const struct plx_plane *dense = &frame->plane[PLX_PLANE_DENSE];
     const size_t pixels = (size_t)truth->width * (size_t)truth->height;
-    const struct plx_view view = view_of(frame);
+    const struct plx_view view = plx_export_view(frame);
     if (dense->width != (uint32_t)truth->width || dense->height != (uint32_t)truth->height)
         return PLX_ERR_ARG;
     if (!truth->scored)

@@ -17,7 +17,7 @@ enum plx_locate_way {
 struct plx_locate_box {
     float truth_m;                  /* median of the cluster's points */
     float found_m[PLX_LOCATE_WAYS]; /* NAN: unknown */
-    float sigma_m;                  /* of plx_locate */
+    float sigma_m;                  /* as plx_locate says it */
 };
 
 struct plx_locate_boxes {

@@ -9,7 +9,7 @@
 #include "app/view/json.h"
 #include "core/base/words.h"
 
-#define NUMBERS 4 /* of a box */
+#define NUMBERS 4 /* x, y, width and height of a box */
 
 _Static_assert(PLX_WEB_MAX_BOXES == 16, "PLX_WEB_BOXES_EXPECTED says so");
 

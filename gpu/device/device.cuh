@@ -101,6 +101,19 @@ static __device__ __forceinline__ void plx_store(const plx_vector<T, N> &vector,
             to[i] = vector.at[i];
 }
 
+/* Writes the first min(4, COUNT) pixels of RGB in three vectors. ALIGNED: to 4 bytes. */
+static __device__ __forceinline__ void plx_store_rgb(const uint8_t (&rgb)[4 * PLX_RGB], uint8_t *to, int count, bool aligned)
+{
+#pragma unroll
+    for (int i = 0; i < PLX_RGB; i++) {
+        plx_vector<uint8_t, 4> part;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            part.at[k] = rgb[4 * i + k];
+        plx_store(part, to + 4 * i, PLX_RGB * count - 4 * i, aligned);
+    }
+}
+
 /* True if each row of IMAGE begins at a multiple of BYTES, a power of two. */
 static inline bool plx_rows_aligned(const struct plx_image *image, size_t bytes)
 {

@@ -131,15 +131,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) colour_kernel(const _
         for (int i = 0; i < EACH; i++)
             pixel<KIND>(a, min(x + i, a.raw.width - 1), y, rgb + PLX_CHANNELS * i);
     }
-    uint8_t *to = a.rgb.row(y) + PLX_CHANNELS * x;
-#pragma unroll
-    for (int word = 0; word < PLX_CHANNELS; word++) {
-        plx_vector<uint8_t, EACH> part;
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            part.at[i] = rgb[EACH * word + i];
-        plx_store(part, to + EACH * word, PLX_CHANNELS * count - EACH * word, a.rgb_aligned);
-    }
+    plx_store_rgb(rgb, a.rgb.row(y) + PLX_CHANNELS * x, count, a.rgb_aligned);
 }
 
 /* --- launch ----------------------------------------------------------------------------------------------------------------

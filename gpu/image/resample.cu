@@ -144,14 +144,7 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) rectify_rgb_kernel(re
 #pragma unroll
         for (int i = 0; i < EACH; i++)
             pixel_rgb(a.src, entries, i, rgb + PLX_RGB * i);
-#pragma unroll
-        for (int word = 0; word < PLX_RGB; word++) {
-            plx_vector<uint8_t, EACH> part;
-#pragma unroll
-            for (int i = 0; i < EACH; i++)
-                part.at[i] = rgb[EACH * word + i];
-            plx_store(part, a.dst.row(y) + PLX_RGB * x + EACH * word, PLX_RGB * count - EACH * word, a.dst_aligned);
-        }
+        plx_store_rgb(rgb, a.dst.row(y) + PLX_RGB * x, count, a.dst_aligned);
     }
 }
 

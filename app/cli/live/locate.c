@@ -14,7 +14,7 @@
 #include "app/view/json.h"
 #include "core/base/words.h"
 
-#define NUMBERS 4 /* of a box */
+#define NUMBERS 4 /* x, y, width and height of a box */
 #define MAX_BOXES (PLX_MAX_WORDS / NUMBERS)
 #define ATTEMPTS 16 /* frames that the service overwrote while they were read */
 

@@ -665,7 +665,7 @@ static int read_pair(struct plx_bag *bag, int k, const struct plx_image image[PL
                      struct plx_error_message *message)
 {
     const int streams = left && bag->joins_colour ? STREAMS : PLX_EYES;
-    int wanted[STREAMS], missing = streams, result = 0;
+    int wanted[STREAMS] = {-1, -1, -1}, missing = streams, result = 0;
     bool behind = !bag->reader;
     for (int i = 0; i < streams; i++) {
         wanted[i] = bag->eye[i].picture[bag->pair[k][i]].number;
@@ -677,7 +677,7 @@ static int read_pair(struct plx_bag *bag, int k, const struct plx_image image[PL
         struct plx_mcap_message got;
         result = next_message(bag, &got, message);
         const int i = result == 0 ? stream_of(bag, &got) : STREAMS;
-        if (i < STREAMS && bag->position[i]++ == (i < streams ? wanted[i] : -1)) {
+        if (i < STREAMS && bag->position[i]++ == wanted[i]) {
             result = unpack(bag, &got, message);
             if (result == 0)
                 result = decode(bag, &got, i, &image[i == PLX_RIGHT ? PLX_RIGHT : PLX_LEFT], left, message);

@@ -62,6 +62,7 @@ void check_camera_control(const struct check_options *options, struct check_outc
 void check_throughput(const struct check_options *options, struct check_outcome *ret);     /* throughput.c */
 void check_temperature(const struct check_options *options, struct check_outcome *ret);    /* machine.c */
 void check_power(const struct check_options *options, struct check_outcome *ret);          /* machine.c */
+void check_client_gpu(const struct check_options *options, struct check_outcome *ret);     /* machine.c */
 
 /* Checks any source for SECONDS: pairs come at the rate of SOURCE, both eyes at the same time within TOLERANCE_NS, and no
  * picture is lost. cameras.c */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's temperatures and power mode, on which the times of the other checks depend. */
+/* The machine's temperatures and power mode, on which the times of the other checks depend, and what its GPUs can do for
+ * clients. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <parallax/cuda.h>
 
 #include "app/selftest/check.h"
 
@@ -113,4 +116,20 @@ void check_power(const struct check_options *options, struct check_outcome *ret)
         check_note(ret, "CPUs online: %s", text);
     if (ret->note[0] == '\0')
         check_skip(ret, "this machine has no readable power mode, CPU governor or CPU list");
+}
+
+void check_client_gpu(const struct check_options *options, struct check_outcome *ret)
+{
+    struct plx_cuda_device gpu;
+    int index = 0, result;
+    (void)options;
+
+    while ((result = plx_cuda_device(index, &gpu)) == 0)
+        check_note(ret, "CUDA device %d, %s: integrated %d, host registration %d, read-only registration %d, IPC events %d; %s",
+                   index++, gpu.name, gpu.integrated, gpu.host_register, gpu.read_only_register, gpu.ipc_events,
+                   gpu.host_register && gpu.read_only_register ? "frames are read in place" : "frames are copied");
+    if (result != PLX_ERR_NOT_FOUND)
+        check_fail(ret, "CUDA's driver does not describe device %d; run nvidia-smi", index);
+    if (index == 0)
+        check_skip(ret, "CUDA's driver (libcuda.so.1) is missing, or finds no GPU");
 }

@@ -40,6 +40,7 @@ static const struct check {
     {"throughput/gpu", check_throughput, PLX_BACKEND_GPU},
     {"machine/temperature", check_temperature, PLX_BACKEND_CPU},
     {"machine/power", check_power, PLX_BACKEND_CPU},
+    {"machine/gpu for clients", check_client_gpu, PLX_BACKEND_CPU},
 };
 const int check_count = sizeof checks / sizeof *checks;
 

@@ -31,7 +31,7 @@ class BuildLibrary(build_ext):
         library.parent.mkdir(parents=True, exist_ok=True)
         compiler = shlex.split(os.environ.get("CC") or "cc")
         try:
-            subprocess.run([*compiler, *COMPILE, *LINK, "-o", library, *SOURCES], check=True)
+            subprocess.run([*compiler, *COMPILE, *LINK, "-o", library, *SOURCES, "-ldl"], check=True)
         except FileNotFoundError:
             raise SystemExit(f"parallax-stereo: there is no C compiler {compiler[0]!r}, and libparallax must be compiled; install gcc or clang "
                              "(Debian, Ubuntu: sudo apt install gcc libc6-dev), or name a compiler in $CC") from None

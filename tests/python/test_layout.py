@@ -32,7 +32,7 @@ def header(name):
 
 def evaluate(expressions):
     """The numbers that C has for EXPRESSIONS."""
-    program = "#include <parallax/client.h>\n#include <stdio.h>\nint main(void)\n{\n"
+    program = "#include <parallax/cuda.h>\n#include <stdio.h>\nint main(void)\n{\n"
     program += "".join(f'printf("%lld\\n", (long long)({expression}));\n' for expression in expressions) + "}\n"
     with tempfile.TemporaryDirectory() as work:
         subprocess.run([os.environ.get("CC", "cc"), f"-I{SOURCE}/include", "-xc", "-o", f"{work}/print", "-"], input=program, text=True,

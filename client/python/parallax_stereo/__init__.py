@@ -18,7 +18,7 @@
 client.read() gives private copies instead, and `async for frame in client` too.
 """
 from .client import Client, config
-from .cuda import CudaPlane
+from .cuda import Cuda, CudaDevice, CudaMode, CudaPlane, cuda_device
 from .errors import (ArgumentError, Blind, Busy, End, Error, FormatError, Lost, NotFound, OutOfMemory, Overwritten, PermissionDenied,
                      RangeError, SystemFailure, Timeout, Unsupported, VersionMismatch)
 from .flags import Blindness, CellKind, Clock, Health, LocationState, Memory, MotionSource, Plane, Reason, SizeClass, Source, Stage, State, TrackStatus, VerdictKind
@@ -28,8 +28,8 @@ from .records import Alignment, Calibration, Capture, Correction, Corrections, D
 
 __version__ = "0.1.0"
 __all__ = [
-    "Alignment", "ArgumentError", "Blind", "Blindness", "Busy", "Calibration", "Capture", "CellKind", "Client", "Clock", "Correction", "Corrections", "CudaPlane", "Drift", "Drop", "End", "Error", "FormatError",
+    "Alignment", "ArgumentError", "Blind", "Blindness", "Busy", "Calibration", "Capture", "CellKind", "Client", "Clock", "Correction", "Corrections", "Cuda", "CudaDevice", "CudaMode", "CudaPlane", "Drift", "Drop", "End", "Error", "FormatError",
     "Frame", "Ground", "Header", "Health", "Location", "LocationState", "Lost", "Map", "Memory", "Motion", "MotionSource", "Mount", "NotFound", "Obstacle", "OutOfMemory",
     "Overwritten", "PermissionDenied", "Plane", "Pose", "RangeError", "Reason", "SizeClass", "Source", "Stage", "State", "SystemFailure",
-    "Timeout", "TrackStatus", "Unsupported", "Verdict", "VerdictKind", "VersionMismatch", "Zone", "config",
+    "Timeout", "TrackStatus", "Unsupported", "Verdict", "VerdictKind", "VersionMismatch", "Zone", "config", "cuda_device",
 ]

@@ -77,6 +77,7 @@ BOX = _struct(("x y width height", "i4"), ("mask", numpy.uintp), ("mask_pitch", 
 LOCATION = _struct(("state", "u4"), ("obstacle", "i4"), ("track", "u4"), ("share distance_m sigma_m", "f4"), ("position_m base_m", "f4", 3),
                    ("size_m", "f4", 2), ("velocity_mps", "f4", 3))
 MAPPING = _struct(("memory bytes", numpy.uintp))
+CUDA_DEVICE = _struct(("name", "S128"), ("integrated host_register read_only_register ipc_events", "i4"))
 
 STRUCTURES = {
     "plx_plane": PLANE, "plx_capture_info": CAPTURE, "plx_calibration_info": CALIBRATION, "plx_ground_info": GROUND,
@@ -85,6 +86,7 @@ STRUCTURES = {
     "plx_map_info": MAP, "plx_zone_info": ZONE, "plx_verdict_info": VERDICT, "plx_verdict_now": VERDICT_NOW, "plx_cell": CELL,
     "plx_obstacle": OBSTACLE, "plx_scan": SCAN, "plx_stixel": STIXEL, "plx_frame": FRAME, "plx_view": VIEW,
     "plx_mapping": MAPPING, "plx_box": BOX, "plx_location": LOCATION, "plx_colour_info": COLOUR, "plx_rgb": RGB,
+    "plx_cuda_device": CUDA_DEVICE,
 }
 
 # The elements of the planes.

@@ -28,6 +28,12 @@ _FUNCTIONS = (
     ("plx_age_ns", c_int64, c_void_p),
     ("plx_is_fresh", c_int, c_void_p),
     ("plx_locate", c_int, c_void_p, c_void_p, c_uint32, c_void_p),
+    ("plx_cuda_device", c_int, c_int, c_void_p),
+    ("plx_cuda_map", c_int, c_void_p, c_int, c_int, POINTER(c_void_p)),
+    ("plx_cuda_mode", c_int, c_void_p),
+    ("plx_cuda_reason", c_char_p, c_void_p),
+    ("plx_cuda_plane", c_int, c_void_p, c_void_p, c_int, c_void_p, POINTER(c_void_p)),
+    ("plx_cuda_unmap", None, c_void_p),
     ("plx_realtime_ns", c_int, c_void_p, POINTER(c_int64)),
     ("plx_strerror", c_char_p, c_int),
 )

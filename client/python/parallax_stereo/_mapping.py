@@ -17,7 +17,6 @@ class Mapping:
     """A reference to the present mapping of a client (plx_mapping_ref), for its own life."""
 
     def __init__(self, client: ctypes.c_void_p) -> None:
-        self.before_end: Callable[[], object] | None = None
         self._reference = ctypes.c_void_p()
         check(library.plx_mapping_ref(client, ctypes.byref(self._reference)))
         fields = numpy.frombuffer(ctypes.string_at(self._reference, _layout.MAPPING.itemsize), _layout.MAPPING)[0]
@@ -31,8 +30,6 @@ class Mapping:
         return numpy.asarray(_Owner(self, address, size))
 
     def __del__(self, unref: Callable[[ctypes.c_void_p], None] = library.plx_mapping_unref) -> None:
-        if self.before_end:
-            self.before_end()
         unref(self._reference)
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from . import _layout, geometry, records
 from ._library import library
 from ._mapping import Mapping
-from .cuda import CudaPlane
 from .errors import Blind, check
 from .flags import Blindness, Plane
 from .header import Bytes, Header
@@ -163,10 +162,6 @@ class Frame(Header):
             raise Blind(f"{library.plx_strerror(Blind.code).decode()}: {cannot}")
         scan, c = self.scan, self.calibration
         return None if scan is None else records.drops(scan[0].copy(), _layout.DISPARITY_ONE * c.fx * c.baseline_m, self.width)
-
-    def cuda(self, plane: Plane) -> CudaPlane:
-        """PLANE for a GPU of this machine, without a copy, as CuPy, PyTorch and Numba take it: see CudaPlane."""
-        return CudaPlane(self.planes[plane], self._mapping)
 
     # --- metres ---
 

@@ -18,7 +18,7 @@ export PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib"
 test -f "$(find "$work/usr" -name libparallax.3)" || fail "no man page"
 
 # What is exported is what the headers name as calls, no more and no less.
-grep -oh 'plx_[a-z_]*(' "$source/include/parallax/client.h" "$source/include/parallax/error.h" "$source/include/parallax/words.h" | tr -d '(' | sort -u >"$work/declared"
+(cd "$source/include/parallax" && cat client.h cuda.h error.h words.h) | grep -o 'plx_[a-z_]*(' | tr -d '(' | sort -u >"$work/declared"
 nm -D --defined-only "$lib/libparallax.so" | sed -n 's/.* T \([a-z_]*\).*/\1/p' | sort >"$work/exported"
 nm -D --defined-only "$lib/libparallax.so" | grep -v ' T plx_\| A PARALLAX_0' && fail "this should not be exported"
 cmp "$work/declared" "$work/exported" || { diff "$work/declared" "$work/exported"; fail "exports differ from the headers"; }
@@ -38,7 +38,7 @@ for program in shared static; do
     test "$said" = "the service at $work/none" || fail "$program said: $said"
 done
 if test -z "$flags" && command -v c++ >/dev/null; then
-    printf '#include <parallax/client.h>\n#include <parallax/shm.h>\n#include <parallax/words.h>\nint main() { return plx_state(nullptr) == 0; }\n' >"$work/a.cc"
+    printf '#include <parallax/client.h>\n#include <parallax/cuda.h>\n#include <parallax/shm.h>\n#include <parallax/words.h>\nint main() { return plx_state(nullptr) == 0; }\n' >"$work/a.cc"
     c++ -Wall -Wextra -Werror -o "$work/cxx" "$work/a.cc" $(pkg-config --cflags --libs parallax)
     "$work/cxx"
 fi

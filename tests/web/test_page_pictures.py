@@ -69,7 +69,7 @@ class PagePictures(Page):
 
     def test_pictures_of_the_documentation_show_a_healthy_page(self):
         rate_hz = 8
-        self.open("source.width=640", "source.height=480", f"source.rate_hz={rate_hz}")
+        self.open("source.width=640", "source.height=480", f"source.rate_hz={rate_hz}", "colour.enabled=true")
         collector = self.collect()
         bottom = self.run_script("return document.getElementById('views').getBoundingClientRect().bottom - innerHeight")
         size = self.browser.get_window_size()

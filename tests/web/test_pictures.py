@@ -48,7 +48,7 @@ class Pictures(Web):
         return None, None
 
     def test_pictures_of_the_documentation_show_a_healthy_frame(self):
-        self.start_daemon("source.scene=street", "source.width=480", "source.height=360", f"source.rate_hz={RATE_HZ}")
+        self.start_daemon("source.scene=street", "source.width=480", "source.height=360", f"source.rate_hz={RATE_HZ}", "colour.enabled=true")
         collector, wrong, deadline = self.collect(), "no snapshot", time.monotonic() + WAIT_S
         while True:
             directory, frame = self.snapshot(collector)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares rectification, maps and resampling with OpenCV, and the chessboard set with its stored results.
+"""Compares rectification, maps, resampling and demosaicing with OpenCV, and the chessboard set with its stored results.
 
 usage: opencv.py PROBE DATA        (PROBE: the program made of opencv_probe.c; DATA: the test data, may be missing)
 Exit status: 0 all equal, 1 a difference, 77 skipped because python3-opencv is missing.
@@ -179,6 +179,35 @@ def chessboard(folder):
         compare_images(f"chessboard {name}01: fresh", ours, cv2.remap(raw, *stereo.maps(eye), cv2.INTER_LINEAR), 0.999)
 
 
+def zone_plate():
+    """Rings that become finer outwards, beside tinted discs, as light on a sensor: R, G, B."""
+    y, x = np.mgrid[0:360, 0:480].astype(float)
+    plate = 0.5 + 0.35 * np.cos((x * x + y * y) * 0.0012)
+    disc = np.where(np.hypot(x - 300, y - 200) < 90, 0.8, np.where(np.hypot(x - 130, y - 260) < 55, 0.3, 0.55))
+    return np.rint(255 * ((plate * disc)[..., None] * (0.9, 0.8, 0.6) + (0, 0.02, 0.04))).astype(np.uint8)
+
+
+def pictures():
+    yield "zone plate", zone_plate()
+    for path in sorted((DATA / "stereo").glob("*/left.png")):  # grey: the channels are alike, as nearly they are in most places
+        yield path.parent.name, cv2.cvtColor(cv2.imread(str(path), cv2.IMREAD_GRAYSCALE), cv2.COLOR_GRAY2RGB)
+
+
+def compare_mosaics(folder):
+    """Decibels of each way's mean square error, but for two pixels at the edges."""
+    for name, truth in pictures():
+        height, width = truth.shape[:2]
+        mosaic = truth[..., 1].copy()
+        mosaic[::2, ::2], mosaic[1::2, 1::2] = truth[::2, ::2, 0], truth[1::2, 1::2, 2]
+        mosaic.tofile(folder / "mosaic")
+        ask("mosaic", width, height, folder / "mosaic", folder / "rgb")
+        ways = {"ours": np.fromfile(folder / "rgb", np.uint8).reshape(truth.shape), "bilinear": cv2.cvtColor(mosaic, cv2.COLOR_BayerBG2RGB),
+                "edge-aware": cv2.cvtColor(mosaic, cv2.COLOR_BayerBG2RGB_EA)}
+        decibels = {way: 10 * np.log10(255**2 / np.square((got.astype(float) - truth)[2:-2, 2:-2]).mean()) for way, got in ways.items()}
+        check(decibels["ours"] >= max(decibels["bilinear"] + 3, decibels["edge-aware"]),
+              f"mosaic of {name}: " + ", ".join(f"{way} {value:.2f} dB" for way, value in decibels.items()))
+
+
 def main():
     print(f"OpenCV {cv2.__version__}")
     rng = np.random.default_rng(1)
@@ -192,6 +221,7 @@ def main():
                 compare_maps(f"{name}, alpha {alpha}", stereo, folder)
             compare_remap(name, stereo, folder, rng)
         chessboard(folder)
+        compare_mosaics(folder)
     print(f"{failures} differences" if failures else "all equal")
     return 1 if failures else 0
 

@@ -5,11 +5,13 @@
  *   opencv_probe rectify ALPHA            prints R1 R2 P1 P2
  *   opencv_probe map EYE OUT              writes the map's entries, int16 x y and uint8 fx fy each
  *   opencv_probe remap BYTES W H MAP MW MH SRC DST   resamples a raw file of 1- or 2-byte pixels; prints the masked count
+ *   opencv_probe mosaic W H SRC DST       develops a raw file of 8-bit RGGB, without gains, matrix or tone, to R G B
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/colour/colour.h"
 #include "core/geometry/calibration.h"
 #include "cpu/cpu.h"
 
@@ -129,6 +131,39 @@ static void remap(char **argument)
     free(src.data);
 }
 
+static void mosaic(char **argument)
+{
+    const int width = atoi(argument[0]), height = atoi(argument[1]);
+    const size_t bytes = (size_t)width * (size_t)height;
+    static uint8_t tone[PLX_COLOUR_FULL + 1];
+    for (int i = 0; i <= PLX_COLOUR_FULL; i++)
+        tone[i] = (uint8_t)((i * 255 + PLX_COLOUR_FULL / 2) / PLX_COLOUR_FULL);
+    const struct plx_development plain = {.gain = {PLX_COLOUR_ONE, PLX_COLOUR_ONE, PLX_COLOUR_ONE},
+                                          .matrix = {PLX_COLOUR_ONE, 0, 0, 0, PLX_COLOUR_ONE, 0, 0, 0, PLX_COLOUR_ONE},
+                                          .tone = tone};
+    const struct plx_limits limits = {PLX_MAX_SIDE, PLX_MAX_SIDE, 64, 2};
+    struct plx_stages *stages = NULL;
+    uint8_t *src = malloc(bytes), *dst = malloc(3 * bytes);
+    if (!src || !dst || plx_cpu_create(&limits, &stages) < 0)
+        die("out of memory");
+    read_file(argument[2], src, bytes);
+    const struct plx_raw raw = {.data = src,
+                                .bytes = bytes,
+                                .width = width,
+                                .height = height,
+                                .pitch = (size_t)width,
+                                .format = PLX_FORMAT_BAYER8,
+                                .bayer = PLX_BAYER_RGGB,
+                                .eye_width = width};
+    const struct plx_image rgb = {dst, width, height, 3 * (size_t)width, PLX_RGB};
+    if (stages->ops->colour(stages, &raw, &plain, &rgb) < 0)
+        die("colour failed");
+    write_file(argument[3], dst, 3 * bytes);
+    stages->ops->destroy(stages);
+    free(dst);
+    free(src);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "rectify") == 0)
@@ -137,6 +172,8 @@ int main(int argc, char **argv)
         fill_map(argv[2], argv[3]);
     else if (argc == 10 && strcmp(argv[1], "remap") == 0)
         remap(argv + 2);
+    else if (argc == 6 && strcmp(argv[1], "mosaic") == 0)
+        mosaic(argv + 2);
     else
         die("unknown request");
     return 0;

@@ -27,6 +27,7 @@ static void print_takes(const struct plx_key *key, const char *expected, FILE *o
     const char *to = from ? strstr(from, " to ") : NULL;
     if (key->type == PLX_KEY_BOOL || key->type == PLX_KEY_TEXT)
         return;
+    fputs("; ", out);
     if (key->type == PLX_KEY_FLAGS)
         fputs("names of flags", out);
     else if (to && !plx_key_is_list(key->type))
@@ -42,13 +43,13 @@ static void document_keys(bool expert, FILE *out)
     char expected[PLX_VALUE_TEXT], text[PLX_VALUE_TEXT];
 
     plx_config_default(&defaults);
-    fputs("| key | default | takes | what it is |\n|---|---|---|---|\n", out);
+    fputs("| key | default; takes | what it is |\n|---|---|---|\n", out);
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
         if (key->expert != expert)
             continue;
         plx_value_expected(key, expected);
         plx_value_print(key, &defaults, text);
-        fprintf(out, "| `%s`%s | %s | ", key->name, key->reloadable ? " ↻" : "",
+        fprintf(out, "| `%s`%s | %s", key->name, key->reloadable ? " ↻" : "",
                 key->type == PLX_KEY_BYTES   ? "all 0"
                 : key->type == PLX_KEY_FLAGS ? "[a list](verdict.md#faults)"
                                              : text);

@@ -67,7 +67,7 @@ LEFT_OUT = {
     "parallax selftest": "half a minute; test_selftest runs it",
     "parallax tune*": "a GPU; test_tune",
     "parallax pipe * | ff*": "ffmpeg and a screen or a virtual camera; test_cli_stream decodes the streams",
-    "python3 -c *cv2*": "OpenCV's Python package",
+    "python3 -c *torch*": "a GPU and PyTorch; test_cuda_gpu reads planes of a service there",
     "export ROS_DOMAIN_ID=*": "ROS",
     "ros2 *": "ROS",
     "rviz2": "ROS",

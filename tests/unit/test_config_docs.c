@@ -20,15 +20,20 @@
 
 static char *page, *table;
 
-/* What a key takes, shorter than an error says it: the default shows the kind. */
-static const char *takes(const struct plx_key *key, const char *expected)
+/* Prints what a key takes, shorter than an error says it: the default shows the kind, and 0 to 9 is 0…9. */
+static void print_takes(const struct plx_key *key, const char *expected, FILE *out)
 {
-    const char *range = strstr(expected, "number from ");
+    const char *number = strstr(expected, "number from "), *from = number ? number + strlen("number from ") : NULL;
+    const char *to = from ? strstr(from, " to ") : NULL;
     if (key->type == PLX_KEY_BOOL || key->type == PLX_KEY_TEXT)
-        return "";
+        return;
+    fputs("; ", out);
     if (key->type == PLX_KEY_FLAGS)
-        return "names of flags";
-    return range && !plx_key_is_list(key->type) ? range + strlen("number from ") : expected;
+        fputs("names of flags", out);
+    else if (to && !plx_key_is_list(key->type))
+        fprintf(out, "%.*s…%s", (int)(to - from), from, to + strlen(" to "));
+    else
+        fputs(expected, out);
 }
 
 /* A table of all keys that are expert, or of those that are not, in Markdown. */
@@ -38,27 +43,25 @@ static void document_keys(bool expert, FILE *out)
     char expected[PLX_VALUE_TEXT], text[PLX_VALUE_TEXT];
 
     plx_config_default(&defaults);
-    fputs("| key | default | takes | what it is |\n|---|---|---|---|\n", out);
+    fputs("| key | default; takes | what it is |\n|---|---|---|\n", out);
     for (const struct plx_key *key = plx_keys; key < plx_keys + plx_key_count; key++) {
         if (key->expert != expert)
             continue;
         plx_value_expected(key, expected);
         plx_value_print(key, &defaults, text);
-        fprintf(out, "| `%s`%s | %s | %s | %s |\n", key->name, key->reloadable ? " ↻" : "",
+        fprintf(out, "| `%s`%s | %s", key->name, key->reloadable ? " ↻" : "",
                 key->type == PLX_KEY_BYTES   ? "all 0"
                 : key->type == PLX_KEY_FLAGS ? "[a list](verdict.md#faults)"
-                                             : text,
-                takes(key, expected), key->help);
+                                             : text);
+        print_takes(key, expected, out);
+        fprintf(out, " | %s |\n", key->help);
     }
 }
 
 static int document_all_keys(FILE *out)
 {
     document_keys(false, out);
-    fputs("\n### Expert keys\n\n"
-          "These defaults suit all robots; change one only with a measurement of your own. `parallaxd\n"
-          "--dump-config` prints an expert key only if your configuration changes it; with `--all` it prints every key.\n\n",
-          out);
+    fputs("\n### Expert keys\n\nThese defaults suit all robots; change one only with a measurement of your own.\n\n", out);
     document_keys(true, out);
     return fflush(out) == 0 && !ferror(out) ? 0 : PLX_ERR_IO;
 }

@@ -91,11 +91,11 @@ class Listener:
 
 
 class Speaker:
-    """Writes TOPIC."""
+    """Writes TOPIC, messages of STRUCTURE."""
 
-    def __init__(self, domain, structures, topic, kind, qos):
+    def __init__(self, domain, topic, structure, qos):
         participant = DomainParticipant(domain)
-        self.writer = DataWriter(participant, Topic(participant, f"rt{topic}", structures.of(kind)), qos)
+        self.writer = DataWriter(participant, Topic(participant, f"rt{topic}", structure), qos)
 
     def is_heard(self):
         return bool(self.writer.get_matched_subscriptions())

@@ -335,7 +335,7 @@ class Locate(Ros):
         topics = {"/parallax/left/image_rect": ("sensor_msgs/msg/Image", dds.RELIABLE),
                   "/parallax/frame_info": ("diagnostic_msgs/msg/DiagnosticArray", dds.RELIABLE), **{name: (self.KINDS[name], dds.RELIABLE) for name in (self.ANSWERS, self.INFO)}}
         listener = dds.Listener(DOMAIN, STRUCTURES, topics)
-        self.speaker = dds.Speaker(DOMAIN, STRUCTURES, self.BOXES, self.KINDS[self.BOXES], qos)
+        self.speaker = dds.Speaker(DOMAIN, self.BOXES, STRUCTURES.of(self.KINDS[self.BOXES]), qos)
         self.assertTrue(listener.wait(lambda: listener.messages["/parallax/left/image_rect"] and self.speaker.is_heard(), WAIT_S))
         return ros, listener
 
@@ -453,6 +453,11 @@ class Locate(Ros):
         many.detections[0].results = []
         many.detections = many.detections * 1000000
         self.speaker.write(many)
+        for field, text in (("header", b"\xff" * 4), ("id", b"\0")):  # of the same name, but too short, and with counts that lie
+            short = dds.make_idl_struct("Detection2DArray", "vision_msgs.msg.dds_.Detection2DArray_", {field: dds.types.array[dds.types.uint8, len(text)]})
+            liar = dds.Speaker(DOMAIN, self.BOXES, short, dds.RELIABLE)
+            self.assertTrue(listener.wait(liar.is_heard, WAIT_S))
+            liar.write(short(list(text)))
         before = len(listener.messages["/parallax/left/image_rect"])
         self.assertTrue(listener.wait(lambda: len(listener.messages["/parallax/left/image_rect"]) > before + 10, WAIT_S))
         self.assertEqual(listener.messages[self.ANSWERS], [])

@@ -202,28 +202,45 @@ static const struct plx_shm_slot *slot_of(const struct plx_map *map, uint64_t se
     return &map->slots[sequence % map->slot_count];
 }
 
+static uint64_t newest_of(const struct plx_map *map)
+{
+    /* Acquire: the slots' locks and the frames up to this one are at least as new as newest says. */
+    return atomic_load_explicit(&map->header->newest, memory_order_acquire);
+}
+
+/* Finds frame SEQUENCE, which is at most newest_of(MAP). 1; 0: it is overwritten; FORMAT. */
+static int find_frame(const struct plx_map *map, uint64_t sequence, struct plx_view *ret_view)
+{
+    /* Relaxed: never older than newest, so another number means that the writer has overwritten the slot. */
+    if (atomic_load_explicit(&slot_of(map, sequence)->lock, memory_order_relaxed) != 2 * sequence)
+        return 0;
+    const unsigned char *frame = map->frames + sequence % map->slot_count * map->frame_stride;
+    struct plx_view view;
+    if (plx_map_check_frame((const struct plx_frame *)frame, map->frame_bytes, &view) && view.sequence == sequence) {
+        *ret_view = view;
+        return 1;
+    }
+    return plx_map_whole(map, sequence) ? PLX_ERR_FORMAT : 0; /* damaged, or torn */
+}
+
 int plx_map_find_newest(const struct plx_map *map, uint64_t last, struct plx_view *ret_view)
 {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        /* Acquire: the slot's lock and the frame are at least as new as newest says. */
-        uint64_t sequence = atomic_load_explicit(&map->header->newest, memory_order_acquire);
+        const uint64_t sequence = newest_of(map);
         if (sequence == last)
             return 0;
         if (sequence < last)
             return PLX_ERR_FORMAT;
-        /* Relaxed: never older than newest, so another number means that the writer has overwritten the slot. */
-        if (atomic_load_explicit(&slot_of(map, sequence)->lock, memory_order_relaxed) != 2 * sequence)
-            continue; /* overwritten between the two loads */
-        const unsigned char *frame = map->frames + sequence % map->slot_count * map->frame_stride;
-        struct plx_view view;
-        if (plx_map_check_frame((const struct plx_frame *)frame, map->frame_bytes, &view) && view.sequence == sequence) {
-            *ret_view = view;
-            return 1;
-        }
-        if (plx_map_whole(map, sequence))
-            return PLX_ERR_FORMAT; /* damaged, not torn */
+        const int found = find_frame(map, sequence, ret_view);
+        if (found) /* else it was overwritten between the two loads */
+            return found;
     }
     return PLX_ERR_FORMAT;
+}
+
+int plx_map_find(const struct plx_map *map, uint64_t sequence, struct plx_view *ret_view)
+{
+    return sequence > 0 && sequence <= newest_of(map) ? find_frame(map, sequence, ret_view) : 0;
 }
 
 bool plx_map_whole(const struct plx_map *map, uint64_t sequence)

@@ -48,7 +48,10 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map);
  * 0: there is none; FORMAT. */
 int plx_map_find_newest(const struct plx_map *map, uint64_t last, struct plx_view *ret_view);
 
-/* True if frame SEQUENCE was not overwritten since plx_map_find_newest found it. */
+/* Finds frame SEQUENCE of whatever age, likewise. 1; 0: the ring does not hold it, or not yet; FORMAT. */
+int plx_map_find(const struct plx_map *map, uint64_t sequence, struct plx_view *ret_view);
+
+/* True if frame SEQUENCE was not overwritten since it was found. */
 bool plx_map_whole(const struct plx_map *map, uint64_t sequence);
 
 /* Bytes of the viewed frame; FORMAT (negative) if that number is impossible. */

@@ -196,6 +196,22 @@ static int reach_frames(struct plx_client *client)
     return plx_client_attached(client) ? plx_client_map_frames(client) : PLX_ERR_LOST;
 }
 
+int plx_view_at(struct plx_client *client, uint64_t sequence, struct plx_view *ret_view)
+{
+    if (!client || !ret_view || client->viewing)
+        return PLX_ERR_ARG;
+    struct plx_view view;
+    const int result = reach_frames(client);
+    const int found = result ? result : plx_map_find(&client->map, sequence, &view);
+    if (found <= 0)
+        return found < 0 ? found : PLX_ERR_NOT_FOUND;
+    view.missed = 0;
+    view.token = sequence;
+    client->viewing = true;
+    *ret_view = view;
+    return 0;
+}
+
 int plx_last_header(struct plx_client *client, struct plx_frame *ret_frame)
 {
     if (!client || !ret_frame)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallax-ros: the frames of the service as topics of ROS 2. */
+/* parallax-ros: the frames of the service as topics of ROS 2, and the places of a detector's boxes. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

@@ -8,16 +8,19 @@
 #include <parallax/client.h>
 #include <parallax/error.h>
 
+#include "app/ros/locator.h"
 #include "bridge/diagnostics_message.h"
 #include "core/base/clock.h"
 
 #define WAIT_MS 100
+#define BOXES_MS 5            /* slice of that wait while a detector sends boxes, which are answered after each slice */
 #define RETRY_NS PLX_NS_PER_S /* between attempts to connect, and of diagnostics */
 
 struct plx_ros_node {
     const char *socket;
     const struct plx_frame_names *frames;
     struct plx_ros_publisher *publisher;
+    struct plx_ros_locator *locator;
     struct plx_client *client; /* NULL: no service yet */
     int64_t connected_ns;      /* the last attempt */
     struct plx_frame *frame;
@@ -47,6 +50,11 @@ int plx_ros_node_create(const char *socket, const struct plx_ros_names *names, s
     struct plx_ros_node *node = calloc(1, sizeof *node);
     if (!node)
         return PLX_ERR_NOMEM;
+    const int result = plx_ros_locator_create(publisher, &names->frames, &node->locator);
+    if (result < 0) {
+        free(node);
+        return result;
+    }
     node->socket = socket;
     node->frames = &names->frames;
     node->publisher = publisher;
@@ -63,6 +71,7 @@ void plx_ros_node_destroy(struct plx_ros_node *node)
     if (!node)
         return;
     plx_disconnect(node->client);
+    plx_ros_locator_destroy(node->locator);
     free(node->frame);
     free(node->scratch);
     free(node);
@@ -110,27 +119,43 @@ static bool is_frame_read(const struct plx_ros_node *node)
     return false;
 }
 
-/* Waits for a frame: into node->frame if WHOLE, else its time alone. */
-static int take(struct plx_ros_node *node, bool whole)
+/* Waits up to WAIT_MS for a frame: into node->frame if WHOLE, else its times alone. */
+static int take(struct plx_ros_node *node, bool whole, int wait_ms)
 {
     struct plx_view view;
     size_t bytes = 0;
     if (whole) {
-        int result = plx_copy(node->client, WAIT_MS, node->frame, node->capacity, &bytes);
+        int result = plx_copy(node->client, wait_ms, node->frame, node->capacity, &bytes);
         if (result == PLX_ERR_RANGE) {
             void *memory = node->frame;
             result = grow(&memory, &node->capacity, bytes);
             node->frame = memory;
-            result = result < 0 ? result : plx_copy(node->client, WAIT_MS, node->frame, node->capacity, &bytes);
+            result = result < 0 ? result : plx_copy(node->client, wait_ms, node->frame, node->capacity, &bytes);
         }
         node->age_ns = result == 0 ? plx_age_ns(node->frame) : node->age_ns;
         return result;
     }
-    const int result = plx_next(node->client, WAIT_MS, &view);
+    const int result = plx_next(node->client, wait_ms, &view);
     if (result < 0)
         return result;
+    int64_t realtime_ns;
     node->age_ns = plx_age_ns(view.frame);
+    if (plx_realtime_ns(view.frame, &realtime_ns) == 0)
+        plx_ros_locator_note(node->locator, view.frame, realtime_ns);
     return plx_release(node->client, &view);
+}
+
+/* Waits WAIT_MS for a frame, and answers boxes meanwhile. A frame ends each slice at once, so that it is never published later
+ * than without boxes but for the time of one answer. */
+static int wait_frame(struct plx_ros_node *node, bool whole)
+{
+    const int64_t deadline_ns = plx_now_ns() + WAIT_MS * PLX_NS_PER_MS;
+    int result = PLX_ERR_TIMEOUT;
+    while (result == PLX_ERR_TIMEOUT && plx_now_ns() < deadline_ns) {
+        plx_ros_locator_answer(node->locator, node->client);
+        result = take(node, whole, plx_ros_has_boxes(node->publisher) ? BOXES_MS : WAIT_MS);
+    }
+    return result;
 }
 
 /* What plx_verdict would answer by now: a reader must not take an old word for a new one. */
@@ -149,6 +174,8 @@ static int publish_frame(struct plx_ros_node *node)
     int result = grow(&node->scratch, &node->scratch_bytes, plx_frame_messages_scratch(node->frame));
     if (result == 0)
         result = plx_realtime_ns(node->frame, &messages.realtime_ns);
+    if (result == 0)
+        plx_ros_locator_note(node->locator, node->frame, messages.realtime_ns);
     if (result < 0 || (node->frame->health & PLX_HEALTH_NOT_CALIBRATED))
         return result;
     messages.scratch = node->scratch;
@@ -178,9 +205,11 @@ static void diagnose(struct plx_ros_node *node)
 int plx_ros_node_step(struct plx_ros_node *node)
 {
     int result = node->client ? 0 : connect_again(node);
+    if (result < 0)
+        plx_ros_locator_answer(node->locator, NULL);
     if (result == 0) {
         const bool whole = is_frame_read(node);
-        result = take(node, whole);
+        result = wait_frame(node, whole);
         node->frames_since += result == 0;
         if (result == 0 && whole)
             result = publish_frame(node);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <dds/dds.h>
+#include <dds/ddsi/ddsi_serdata.h>
 #include <parallax/error.h>
 
 #include "app/ros/environment.h"
@@ -39,6 +40,7 @@ static const struct {
     const dds_topic_descriptor_t *descriptor;
 } descriptors[] = {
     {&ros_camera_info_type, &sensor_msgs_msg_dds__CameraInfo__desc},
+    {&ros_detection_2d_array_type, &vision_msgs_msg_dds__Detection2DArray__desc},
     {&ros_detection_3d_array_type, &vision_msgs_msg_dds__Detection3DArray__desc},
     {&ros_diagnostic_array_type, &diagnostic_msgs_msg_dds__DiagnosticArray__desc},
     {&ros_disparity_image_type, &stereo_msgs_msg_dds__DisparityImage__desc},
@@ -54,7 +56,8 @@ static const struct {
 
 struct plx_ros_publisher {
     dds_entity_t domain, participant;
-    dds_entity_t writer[PLX_TOPICS]; /* 0: not offered */
+    dds_entity_t writer[PLX_ROS_TOPICS]; /* 0: not offered */
+    dds_entity_t boxes;                  /* the reader; 0: none */
     uint64_t sent, dropped;
 };
 
@@ -73,14 +76,17 @@ static int fail(struct plx_error_message *message, const char *what, dds_return_
 }
 
 /* What rclcpp's publishers offer by default, so that reliable and best-effort readers match; the last transform stays for those
- * who come late. */
+ * who come late. The reader asks for best effort, so that it matches writers of both kinds. */
 static dds_qos_t *qos_of(int topic)
 {
     char user_data[128];
-    const int length = snprintf(user_data, sizeof user_data, "typehash=%s;", plx_topics[topic].type->hash);
+    const int length = snprintf(user_data, sizeof user_data, "typehash=%s;", plx_ros_topic_of(topic).type->hash);
     const bool latched = topic == PLX_TOPIC_TF_STATIC;
     dds_qos_t *qos = dds_create_qos();
-    dds_qset_reliability(qos, DDS_RELIABILITY_RELIABLE, DDS_MSECS(10));
+    if (topic == PLX_ROS_TOPIC_BOXES)
+        dds_qset_reliability(qos, DDS_RELIABILITY_BEST_EFFORT, 0);
+    else
+        dds_qset_reliability(qos, DDS_RELIABILITY_RELIABLE, DDS_MSECS(10));
     dds_qset_durability(qos, latched ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
     dds_qset_history(qos, DDS_HISTORY_KEEP_LAST, latched ? 1 : KEPT);
     dds_qset_writer_data_lifecycle(qos, false);
@@ -88,18 +94,21 @@ static dds_qos_t *qos_of(int topic)
     return qos;
 }
 
-static int create_writer(struct plx_ros_publisher *publisher, int topic, const char *name, struct plx_error_message *message)
+static int create_endpoint(struct plx_ros_publisher *publisher, int topic, const char *name, struct plx_error_message *message)
 {
     char dds_name[PLX_ROS_NAME + 4];
     snprintf(dds_name, sizeof dds_name, "rt%s", name);
+    const bool reads = topic == PLX_ROS_TOPIC_BOXES;
+    const dds_topic_descriptor_t *descriptor = descriptor_of(plx_ros_topic_of(topic).type);
     dds_qos_t *qos = qos_of(topic);
-    dds_entity_t result = dds_create_topic(publisher->participant, descriptor_of(plx_topics[topic].type), dds_name, NULL, NULL);
+    dds_entity_t result = dds_create_topic(publisher->participant, descriptor, dds_name, NULL, NULL);
     if (result > 0)
-        result = dds_create_writer(publisher->participant, result, qos, NULL);
+        result = reads ? dds_create_reader(publisher->participant, result, qos, NULL)
+                       : dds_create_writer(publisher->participant, result, qos, NULL);
     dds_delete_qos(qos);
     if (result < 0)
         return fail(message, name, result);
-    publisher->writer[topic] = result;
+    *(reads ? &publisher->boxes : &publisher->writer[topic]) = result;
     return 0;
 }
 
@@ -121,9 +130,9 @@ int plx_ros_publisher_create(const struct plx_ros_names *names, struct plx_ros_p
     publisher->participant = dds_create_participant(environment.domain, NULL, NULL);
     if (publisher->participant < 0)
         result = fail(message, "joining the domain", publisher->participant);
-    for (int i = 0; i < PLX_TOPICS && result == 0; i++)
+    for (int i = 0; i < PLX_ROS_TOPICS && result == 0; i++)
         if (names->topic[i][0])
-            result = create_writer(publisher, i, names->topic[i], message);
+            result = create_endpoint(publisher, i, names->topic[i], message);
     if (result < 0)
         goto fail;
     *ret_publisher = publisher;
@@ -160,6 +169,39 @@ void plx_ros_publish(struct plx_ros_publisher *publisher, int topic, const void 
         publisher->dropped++;
     else
         publisher->sent++;
+}
+
+bool plx_ros_has_boxes(const struct plx_ros_publisher *publisher)
+{
+    dds_subscription_matched_status_t status;
+    return publisher->boxes > 0 && dds_get_subscription_matched_status(publisher->boxes, &status) == 0 &&
+           status.current_count > 0;
+}
+
+/* Copies the CDR of SAMPLE. RANGE: it is larger than CAPACITY. */
+static int copy_cdr(const struct ddsi_serdata *sample, void *ret_data, size_t capacity, size_t *ret_bytes)
+{
+    const size_t bytes = ddsi_serdata_size(sample);
+    if (bytes > capacity)
+        return PLX_ERR_RANGE;
+    ddsi_serdata_to_ser(sample, 0, bytes, ret_data);
+    *ret_bytes = bytes;
+    return 0;
+}
+
+int plx_ros_take_boxes(struct plx_ros_publisher *publisher, void *ret_data, size_t capacity, size_t *ret_bytes)
+{
+    struct ddsi_serdata *sample = NULL;
+    dds_sample_info_t info;
+    if (publisher->boxes <= 0)
+        return PLX_ERR_NOT_FOUND;
+    const dds_return_t taken = dds_takecdr(publisher->boxes, &sample, 1, &info, DDS_ANY_STATE);
+    if (taken <= 0 || !sample)
+        return taken < 0 && taken != DDS_RETCODE_NO_DATA ? PLX_ERR_IO : PLX_ERR_NOT_FOUND;
+    /* A sample without data tells that a writer went away. */
+    const int result = info.valid_data ? copy_cdr(sample, ret_data, capacity, ret_bytes) : PLX_ERR_NOT_FOUND;
+    ddsi_serdata_unref(sample);
+    return result;
 }
 
 uint64_t plx_ros_sent(const struct plx_ros_publisher *publisher)

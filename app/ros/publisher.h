@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A DDS participant that looks like a ROS 2 node, by Cyclone DDS, with one writer for each topic. For one thread. */
+/* A DDS participant that looks like a ROS 2 node, by Cyclone DDS, with one writer for each topic, and a reader of boxes. For
+ * one thread. */
 #ifndef PLX_APP_ROS_PUBLISHER_H
 #define PLX_APP_ROS_PUBLISHER_H
 
@@ -16,9 +17,16 @@ void plx_ros_publisher_destroy(struct plx_ros_publisher *publisher);
 /* True if somebody reads TOPIC, and so it is worth to be filled. */
 bool plx_ros_is_read(const struct plx_ros_publisher *publisher, int topic);
 
-/* Sends MESSAGE, a structure of plx_topics[TOPIC].type, which may be used again afterwards. Waits up to 10 ms for a reader
- * that keeps back what it received; after that its message is dropped and counted. */
+/* Sends MESSAGE, a structure of plx_ros_topic_of(TOPIC).type, which may be used again afterwards. Waits up to 10 ms for a
+ * reader that keeps back what it received; after that its message is dropped and counted. */
 void plx_ros_publish(struct plx_ros_publisher *publisher, int topic, const void *message);
+
+/* True if somebody writes boxes. */
+bool plx_ros_has_boxes(const struct plx_ros_publisher *publisher);
+
+/* Takes a message of PLX_ROS_TOPIC_BOXES, without waiting: its CDR with the header into RET_DATA [CAPACITY]. It is not unpacked
+ * here, so that a large one costs no memory. NOT_FOUND: there is none; RANGE: it was larger, and is dropped; IO. */
+int plx_ros_take_boxes(struct plx_ros_publisher *publisher, void *ret_data, size_t capacity, size_t *ret_bytes);
 
 /* Messages so far, of all topics. */
 uint64_t plx_ros_sent(const struct plx_ros_publisher *publisher);

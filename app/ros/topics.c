@@ -7,6 +7,36 @@
 
 #include <parallax/error.h>
 
+struct plx_ros_topic plx_ros_topic_of(int topic)
+{
+    static const struct plx_ros_topic own[] = {
+        [PLX_ROS_TOPIC_BOXES - PLX_TOPICS] = {"locate", "locate/boxes", &ros_detection_2d_array_type},
+        [PLX_ROS_TOPIC_LOCATED - PLX_TOPICS] = {"locate", "locate/detections", &ros_detection_3d_array_type},
+        [PLX_ROS_TOPIC_LOCATE_INFO - PLX_TOPICS] = {"locate", "locate/info", &ros_diagnostic_array_type},
+    };
+    if (topic >= PLX_TOPICS)
+        return own[topic - PLX_TOPICS];
+    return (struct plx_ros_topic){plx_topics[topic].word, plx_topics[topic].name, plx_topics[topic].type};
+}
+
+/* The others have names of their own. */
+static bool is_in_namespace(int topic)
+{
+    return topic < PLX_NAMESPACE_TOPICS || topic >= PLX_TOPICS;
+}
+
+/* The topics below the namespace whose word the LENGTH characters at WORD are: bit 1 << topic. */
+static uint32_t topics_named(const char *word, size_t length)
+{
+    uint32_t named = 0;
+    for (int i = 0; i < PLX_ROS_TOPICS; i++) {
+        const char *known = plx_ros_topic_of(i).word;
+        if (is_in_namespace(i) && strlen(known) == length && strncmp(known, word, length) == 0)
+            named |= 1u << i;
+    }
+    return named;
+}
+
 /* True if the LENGTH characters at NAME are a name of ROS: letters, digits, _ and, between these, /. */
 static bool is_name(const char *name, size_t length)
 {
@@ -41,15 +71,15 @@ static int select_topics(const char *list, struct plx_ros_names *names, struct p
     uint32_t named = 0;
     for (const char *word = list; *word;) {
         const size_t length = strcspn(word, ",");
-        const uint32_t topics = plx_topics_named(word, length) & ((1u << PLX_NAMESPACE_TOPICS) - 1);
+        const uint32_t topics = topics_named(word, length);
         if (topics == 0)
             return plx_fail(message, PLX_ERR_ARG, "ros.topics: there is no \"%.*s\"; expected some of %s", (int)length, word,
-                            PLX_NAMESPACE_TOPIC_WORDS);
+                            PLX_NAMESPACE_TOPIC_WORDS ",locate");
         named |= topics;
         word += length + (word[length] == ',');
     }
-    for (int i = 0; i < PLX_NAMESPACE_TOPICS && named > 0; i++)
-        if (!(named >> i & 1))
+    for (int i = 0; i < PLX_ROS_TOPICS && named > 0; i++)
+        if (is_in_namespace(i) && !(named >> i & 1))
             names->topic[i][0] = '\0';
     return 0;
 }
@@ -69,9 +99,11 @@ static int rename_topic(const char *assignment, size_t length, const char *prefi
     if (!is_name(new_name, new_length) || new_length >= sizeof name)
         return wrong_name(message, "ros.rename", new_name, new_length);
     snprintf(name, sizeof name, "%.*s", (int)new_length, new_name);
-    for (int i = 0; i < PLX_NAMESPACE_TOPICS; i++)
-        if (strlen(plx_topics[i].name) == old_length && strncmp(plx_topics[i].name, assignment, old_length) == 0)
+    for (int i = 0; i < PLX_ROS_TOPICS; i++) {
+        const char *old = plx_ros_topic_of(i).name;
+        if (is_in_namespace(i) && strlen(old) == old_length && strncmp(old, assignment, old_length) == 0)
             return write_name(names->topic[i], "ros.rename", absolute ? "" : prefix, name, message);
+    }
     return plx_fail(message, PLX_ERR_ARG, "ros.rename: there is no topic \"%.*s\"; expected one such as left/image_rect",
                     (int)old_length, assignment);
 }
@@ -79,11 +111,11 @@ static int rename_topic(const char *assignment, size_t length, const char *prefi
 /* Two topics under one name would mix their messages, or types that DDS refuses with a number. */
 static int check_names(const struct plx_ros_names *names, struct plx_error_message *message)
 {
-    for (int i = 0; i < PLX_TOPICS; i++)
+    for (int i = 0; i < PLX_ROS_TOPICS; i++)
         for (int k = 0; k < i; k++)
             if (names->topic[i][0] && strcmp(names->topic[i], names->topic[k]) == 0)
                 return plx_fail(message, PLX_ERR_ARG, "ros.rename: %s and %s are both called \"%s\"; expected a name for each",
-                                plx_topics[k].name, plx_topics[i].name, names->topic[i]);
+                                plx_ros_topic_of(k).name, plx_ros_topic_of(i).name, names->topic[i]);
     return 0;
 }
 
@@ -108,10 +140,11 @@ int plx_ros_names(const struct plx_config *config, struct plx_ros_names *ret_nam
     const char *prefix = config->ros.name_space + (config->ros.name_space[0] == '/');
     int result = *prefix && !is_name(prefix, strlen(prefix)) ? wrong_name(message, "ros.namespace", prefix, strlen(prefix)) : 0;
     *ret_names = (struct plx_ros_names){.topic = {""}};
-    for (int i = PLX_NAMESPACE_TOPICS; i < PLX_TOPICS; i++)
-        snprintf(ret_names->topic[i], PLX_ROS_NAME, "%s", plx_topics[i].name);
-    for (int i = 0; i < PLX_NAMESPACE_TOPICS && result == 0; i++)
-        result = write_name(ret_names->topic[i], "ros.namespace", prefix, plx_topics[i].name, message);
+    for (int i = 0; i < PLX_ROS_TOPICS && result == 0; i++)
+        if (is_in_namespace(i))
+            result = write_name(ret_names->topic[i], "ros.namespace", prefix, plx_ros_topic_of(i).name, message);
+        else
+            snprintf(ret_names->topic[i], PLX_ROS_NAME, "%s", plx_ros_topic_of(i).name);
     for (const char *text = config->ros.rename; *text && result == 0;) {
         const size_t length = strcspn(text, ",");
         result = rename_topic(text, length, prefix, ret_names, message);

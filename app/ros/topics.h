@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What parallax-ros publishes, and the names that the section `ros` of the configuration gives it. */
+/* What parallax-ros publishes and reads, and the names that the section `ros` of the configuration gives it. */
 #ifndef PLX_APP_ROS_TOPICS_H
 #define PLX_APP_ROS_TOPICS_H
 
@@ -9,8 +9,19 @@
 
 #define PLX_ROS_NAME 256
 
+/* Topics that no frame fills, behind those of bridge/topics.h: the boxes of a detector, which are read, and the answers. */
+enum plx_ros_topic_id { PLX_ROS_TOPIC_BOXES = PLX_TOPICS, PLX_ROS_TOPIC_LOCATED, PLX_ROS_TOPIC_LOCATE_INFO, PLX_ROS_TOPICS };
+
+struct plx_ros_topic {
+    const char *word, *name; /* as in struct plx_topic */
+    const struct plx_cdr_type *type;
+};
+
+/* TOPIC is an enum plx_topic_id or plx_ros_topic_id. */
+struct plx_ros_topic plx_ros_topic_of(int topic);
+
 struct plx_ros_names {
-    char topic[PLX_TOPICS][PLX_ROS_NAME]; /* with a leading slash; "" if it is not offered */
+    char topic[PLX_ROS_TOPICS][PLX_ROS_NAME]; /* with a leading slash; "" if it is not offered */
     char frame[PLX_FRAME_IDS][PLX_ROS_NAME];
     struct plx_frame_names frames; /* FRAME, for messages */
 };

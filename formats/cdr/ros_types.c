@@ -169,6 +169,26 @@ FIELDS(ros_object_hypothesis_with_pose) = {MESSAGE(ros_object_hypothesis_with_po
                                            MESSAGE(ros_object_hypothesis_with_pose, pose, ros_pose_with_covariance_type)};
 static TYPE(ros_object_hypothesis_with_pose, "vision_msgs/msg/ObjectHypothesisWithPose", NULL);
 
+FIELDS(ros_point_2d) = {ONE(ros_point_2d, x), ONE(ros_point_2d, y)};
+static TYPE(ros_point_2d, "vision_msgs/msg/Point2D", NULL);
+
+FIELDS(ros_pose_2d) = {MESSAGE(ros_pose_2d, position, ros_point_2d_type), ONE(ros_pose_2d, theta)};
+static TYPE(ros_pose_2d, "vision_msgs/msg/Pose2D", NULL);
+
+FIELDS(ros_bounding_box_2d) = {MESSAGE(ros_bounding_box_2d, center, ros_pose_2d_type), ONE(ros_bounding_box_2d, size_x),
+                               ONE(ros_bounding_box_2d, size_y)};
+static TYPE(ros_bounding_box_2d, "vision_msgs/msg/BoundingBox2D", NULL);
+
+FIELDS(ros_detection_2d) = {MESSAGE(ros_detection_2d, header, ros_header_type),
+                            MESSAGES(ros_detection_2d, results, ros_object_hypothesis_with_pose_type),
+                            MESSAGE(ros_detection_2d, bbox, ros_bounding_box_2d_type), ONE(ros_detection_2d, id)};
+static TYPE(ros_detection_2d, "vision_msgs/msg/Detection2D", NULL);
+
+FIELDS(ros_detection_2d_array) = {MESSAGE(ros_detection_2d_array, header, ros_header_type),
+                                  MESSAGES(ros_detection_2d_array, detections, ros_detection_2d_type)};
+TYPE(ros_detection_2d_array, "vision_msgs/msg/Detection2DArray",
+     "RIHS01_214274120007f4a683866481336b70310268cfa107aebe9d594a6acf75bda968");
+
 FIELDS(ros_bounding_box_3d) = {MESSAGE(ros_bounding_box_3d, center, ros_pose_type),
                                MESSAGE(ros_bounding_box_3d, size, ros_vector3_type)};
 static TYPE(ros_bounding_box_3d, "vision_msgs/msg/BoundingBox3D", NULL);
@@ -245,17 +265,11 @@ TYPE(ros_diagnostic_array, "diagnostic_msgs/msg/DiagnosticArray",
      "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e");
 
 const struct plx_cdr_type *const ros_message_types[] = {
-    &ros_camera_info_type,
-    &ros_detection_3d_array_type,
-    &ros_diagnostic_array_type,
-    &ros_disparity_image_type,
-    &ros_image_type,
-    &ros_laser_scan_type,
-    &ros_marker_array_type,
-    &ros_occupancy_grid_type,
-    &ros_odometry_type,
-    &ros_point_cloud2_type,
-    &ros_string_type,
-    &ros_tf_message_type,
-    NULL,
+    &ros_camera_info_type,        &ros_detection_2d_array_type,
+    &ros_detection_3d_array_type, &ros_diagnostic_array_type,
+    &ros_disparity_image_type,    &ros_image_type,
+    &ros_laser_scan_type,         &ros_marker_array_type,
+    &ros_occupancy_grid_type,     &ros_odometry_type,
+    &ros_point_cloud2_type,       &ros_string_type,
+    &ros_tf_message_type,         NULL,
 };

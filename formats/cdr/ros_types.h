@@ -151,6 +151,32 @@ struct ros_object_hypothesis_with_pose {
     struct ros_pose_with_covariance pose;
 };
 
+struct ros_point_2d {
+    double x, y;
+};
+
+struct ros_pose_2d {
+    struct ros_point_2d position;
+    double theta;
+};
+
+struct ros_bounding_box_2d {
+    struct ros_pose_2d center;
+    double size_x, size_y;
+};
+
+struct ros_detection_2d {
+    struct ros_header header;
+    PLX_CDR_SEQUENCE_OF(struct ros_object_hypothesis_with_pose) results;
+    struct ros_bounding_box_2d bbox;
+    const char *id;
+};
+
+struct ros_detection_2d_array {
+    struct ros_header header;
+    PLX_CDR_SEQUENCE_OF(struct ros_detection_2d) detections;
+};
+
 struct ros_bounding_box_3d {
     struct ros_pose center;
     struct ros_vector3 size;
@@ -235,9 +261,9 @@ struct ros_diagnostic_array {
     PLX_CDR_SEQUENCE_OF(struct ros_diagnostic_status) status;
 };
 
-extern const struct plx_cdr_type ros_camera_info_type, ros_detection_3d_array_type, ros_diagnostic_array_type,
-    ros_disparity_image_type, ros_image_type, ros_laser_scan_type, ros_marker_array_type, ros_occupancy_grid_type,
-    ros_odometry_type, ros_point_cloud2_type, ros_string_type, ros_tf_message_type;
+extern const struct plx_cdr_type ros_camera_info_type, ros_detection_2d_array_type, ros_detection_3d_array_type,
+    ros_diagnostic_array_type, ros_disparity_image_type, ros_image_type, ros_laser_scan_type, ros_marker_array_type,
+    ros_occupancy_grid_type, ros_odometry_type, ros_point_cloud2_type, ros_string_type, ros_tf_message_type;
 
 /* All of these, and NULL. */
 extern const struct plx_cdr_type *const ros_message_types[];

@@ -72,6 +72,13 @@ int plx_next(struct plx_client *client, int timeout_ms, struct plx_view *ret_vie
  * the slot meanwhile; discard what was read. ARG: VIEW is not the open view of CLIENT. */
 int plx_release(struct plx_client *client, struct plx_view *view);
 
+/* Views frame SEQUENCE again, however old, until plx_release: for what was computed on a frame while newer ones came, such as
+ * the boxes of a detector (plx_locate). Numbers begin again with each epoch: compare frame->epoch, or the capture time. It
+ * waits for nothing; view->missed is 0, and plx_next goes on as if this call had not been. Errors: NOT_FOUND (the ring does not
+ * hold it any more, or not yet), LOST (not attached), FORMAT (the shared memory is damaged), ARG (the last view is not
+ * released). */
+int plx_view_at(struct plx_client *client, uint64_t sequence, struct plx_view *ret_view);
+
 /* As plx_next, then copies the frame, header and planes, into BUFFER, which is the caller's: CAPACITY bytes, 8-byte aligned. A
  * copy that the service overwrote is repeated, so it is always whole, and its plane table is checked. *ret_bytes: the size of
  * the frame. Errors of plx_next, and RANGE (CAPACITY is less than *ret_bytes; the next call sees the same frame), OVERWRITTEN

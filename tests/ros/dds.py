@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of ROS 2 topics by the Python package cyclonedds, whose types are made of those that rosbags knows.
+"""Readers and writers of ROS 2 topics by the Python package cyclonedds, whose types are made of those that rosbags knows.
 
 dds.py PROBE DOMAIN TOPIC TYPE SECONDS ends with 0 when a message of TOPIC came: a process with a $CYCLONEDDS_URI of its own."""
 import subprocess
@@ -9,6 +9,7 @@ import time
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import make_idl_struct, types
+from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
@@ -22,9 +23,9 @@ PRIMITIVE = {"bool": bool, "byte": types.byte, "octet": types.byte, "uint8": typ
 def typestore(probe):
     """The types of ROS 2; vision_msgs, which rosbags lacks, from PROBE's definition (tests/golden/cdr_probe.c)."""
     store = get_typestore(Stores.ROS2_JAZZY)
-    name = "vision_msgs/msg/Detection3DArray"
-    defined = get_types_from_msg(subprocess.run([probe, "schema", name], capture_output=True, check=True, text=True).stdout, name)
-    store.register({key: value for key, value in defined.items() if key not in store.fielddefs})
+    for name in ("vision_msgs/msg/Detection2DArray", "vision_msgs/msg/Detection3DArray"):
+        defined = get_types_from_msg(subprocess.run([probe, "schema", name], capture_output=True, check=True, text=True).stdout, name)
+        store.register({key: value for key, value in defined.items() if key not in store.fielddefs})
     return store
 
 
@@ -87,6 +88,20 @@ class Listener:
     def wait_for(self, count, seconds):
         """For COUNT messages of each topic."""
         return self.wait(lambda: all(len(messages) >= count for messages in self.messages.values()), seconds)
+
+
+class Speaker:
+    """Writes TOPIC, messages of STRUCTURE."""
+
+    def __init__(self, domain, topic, structure, qos):
+        participant = DomainParticipant(domain)
+        self.writer = DataWriter(participant, Topic(participant, f"rt{topic}", structure), qos)
+
+    def is_heard(self):
+        return bool(self.writer.get_matched_subscriptions())
+
+    def write(self, message):
+        self.writer.write(message)
 
 
 def header_of(message):

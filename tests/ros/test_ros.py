@@ -21,6 +21,7 @@ os.environ["CYCLONEDDS_URI"] = LOOPBACK
 
 try:
     import dds
+    import parallax_stereo
 except ImportError as missing:
     print(f"skipped: {missing}; ./dev setup --all installs it")
     sys.exit(SKIPPED)
@@ -320,6 +321,150 @@ class Delivery(Ros):
         self.start_daemon()
         self.assertTrue(reader.wait(lambda: is_well() and reader.messages["/parallax/scan"], WAIT_S))
         self.assertIsNone(ros.poll())
+
+
+class Locate(Ros):
+    """Boxes of a detector, answered with what `plx_locate` says of the same frame."""
+    BOXES, ANSWERS, INFO = (f"/parallax/locate/{name}" for name in ("boxes", "detections", "info"))
+    KINDS = {BOXES: "vision_msgs/msg/Detection2DArray", ANSWERS: "vision_msgs/msg/Detection3DArray", INFO: "diagnostic_msgs/msg/DiagnosticArray"}
+
+    def begin(self, *settings, qos=dds.BEST_EFFORT):
+        # So slow that a ring of 4 frames is easily asked in time, and so short that 4 further frames come soon.
+        self.start_daemon("source.rate_hz=5", "publish.slots=4", *settings)
+        ros = self.start_ros()
+        topics = {"/parallax/left/image_rect": ("sensor_msgs/msg/Image", dds.RELIABLE),
+                  "/parallax/frame_info": ("diagnostic_msgs/msg/DiagnosticArray", dds.RELIABLE), **{name: (self.KINDS[name], dds.RELIABLE) for name in (self.ANSWERS, self.INFO)}}
+        listener = dds.Listener(DOMAIN, STRUCTURES, topics)
+        self.speaker = dds.Speaker(DOMAIN, self.BOXES, STRUCTURES.of(self.KINDS[self.BOXES]), qos)
+        self.assertTrue(listener.wait(lambda: listener.messages["/parallax/left/image_rect"] and self.speaker.is_heard(), WAIT_S))
+        return ros, listener
+
+    def message(self, stamp, boxes):
+        """BOXES: (id, x, y, width, height) with the corner in pixels."""
+        make = lambda name, *values: STRUCTURES.of(name)(*values)
+        header = make("std_msgs/msg/Header", make("builtin_interfaces/msg/Time", *stamp), "camera")
+        pose = make("geometry_msgs/msg/PoseWithCovariance", make("geometry_msgs/msg/Pose", make("geometry_msgs/msg/Point", 0.0, 0.0, 0.0),
+                    make("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)), [0.0] * 36)
+        results = [make("vision_msgs/msg/ObjectHypothesisWithPose", make("vision_msgs/msg/ObjectHypothesis", name, score), pose)
+                   for name, score in (("person", 0.75), ("tree", 0.125))]
+        detections = []
+        for name, x, y, width, height in boxes:
+            centre = make("vision_msgs/msg/Pose2D", make("vision_msgs/msg/Point2D", x + width / 2, y + height / 2), 0.5)
+            detections.append(make("vision_msgs/msg/Detection2D", header, results, make("vision_msgs/msg/BoundingBox2D", centre, float(width), float(height)), name))
+        return make(self.KINDS[self.BOXES], header, detections)
+
+    def ask(self, listener, boxes, stamp=None):
+        """The detections and the words for BOXES in the newest picture, or at STAMP."""
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:  # a best-effort message may be lost, and the ring may have gone on
+            listener.take()
+            at = stamp or dds.stamp_of(listener.messages["/parallax/left/image_rect"][-1])
+            for name in (self.ANSWERS, self.INFO):
+                listener.messages[name].clear()
+            self.speaker.write(self.message(at, boxes))
+            if listener.wait(lambda: all(listener.messages[name] for name in (self.ANSWERS, self.INFO)), 2):
+                answer, info = listener.messages[self.ANSWERS][0], listener.messages[self.INFO][0]
+                self.assertEqual((dds.stamp_of(answer), dds.stamp_of(info), answer.header.frame_id), (at, at, "parallax_left_optical_frame"))
+                self.assertEqual([each.id for each in answer.detections], [box[0] for box in boxes])
+                self.assertEqual([each.name for each in info.status], [box[0] for box in boxes])
+                words = [each.values[0].value for each in info.status]
+                if stamp or "too_late" not in words:
+                    return answer.detections, words
+        self.fail("no answer came")
+
+    def assert_unknown(self, detection):
+        position, size = detection.bbox.center.position, detection.bbox.size
+        self.assertTrue(all(map(math.isnan, (position.x, position.y, position.z, size.x, size.y, size.z))))
+        for result in detection.results:
+            self.assertTrue(all(map(math.isnan, (result.pose.pose.position.x, result.pose.pose.position.y, result.pose.pose.position.z))))
+            self.assertEqual(result.pose.covariance[0], -1)
+
+    def stamp_of_frame(self, listener, sequence):
+        """The stamp that the topics of frame SEQUENCE have; None: it was not published."""
+        def infos():
+            return {int(value.value): dds.stamp_of(each) for each in listener.messages["/parallax/frame_info"]
+                    for value in each.status[0].values if value.key == "sequence"}
+        self.assertTrue(listener.wait(lambda: infos() and max(infos()) >= sequence, WAIT_S))
+        return infos().get(sequence)
+
+    def ask_beside_library(self, listener, boxes, others):
+        """The bridge's answer for BOXES and OTHERS, and the library's for BOXES, in one frame."""
+        client = parallax_stereo.Client(self.socket)
+        self.addCleanup(client.close)
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:
+            frame = client.read(timeout=WAIT_S)
+            stamp = self.stamp_of_frame(listener, frame.sequence)
+            detections, words = self.ask(listener, [*boxes, *others], stamp) if stamp else ([], ["too_late"])
+            if "too_late" not in words:  # else this machine was too slow
+                return detections, words, frame.locate([box[1:] for box in boxes])
+        self.fail("every frame was overwritten")
+
+    def test_answers_are_those_of_the_library(self):
+        _, listener = self.begin()
+        boxes = [(f"box {x} {y}", x, y, 40, 40) for x in range(0, 320, 40) for y in range(40, 200, 40)]
+        others = [("outside", 5000, 10, 20, 20), ("", 100, 100, 0, 30)]
+        detections, words, places = self.ask_beside_library(listener, boxes, others)
+        self.assertEqual(words, [*(place.state.name.lower() for place in places), "outside", "invalid_box"])
+        self.assertIn("known", words)
+        self.assertGreater(len(set(words)), 3)
+        for detection, place in zip(detections, places):
+            self.assertEqual([(each.hypothesis.class_id, each.hypothesis.score) for each in detection.results], [("person", 0.75), ("tree", 0.125)])
+            if not place:
+                self.assert_unknown(detection)
+                continue
+            position, size = detection.bbox.center.position, detection.bbox.size
+            self.assertEqual((position.x, position.y, position.z), tuple(place.position_m))
+            self.assertEqual((size.x, size.y, size.z), (*place.size_m, 0))
+            for result in detection.results:
+                self.assertEqual(result.pose.pose.position, position)
+                self.assertAlmostEqual(result.pose.covariance[14], place.sigma_m ** 2, 9)
+        for detection in detections[-2:]:
+            self.assert_unknown(detection)
+
+    def test_frames_that_are_gone_and_stamps_of_none(self):
+        _, listener = self.begin(qos=dds.RELIABLE)
+        first = dds.stamp_of(listener.messages["/parallax/left/image_rect"][0])
+        newest = lambda: dds.stamp_of(listener.messages["/parallax/left/image_rect"][-1])
+        self.assertTrue(listener.wait(lambda: len(listener.messages["/parallax/left/image_rect"]) > 8, WAIT_S))
+        box = ("7", 100, 100, 60, 60)
+        for stamp, word in ((first, "too_late"), ((0, 0), "too_late"), ((newest()[0] + 1000, 5), "no_frame"), ((-5, 0xFFFFFFFF), "too_late")):
+            detections, words = self.ask(listener, [box], stamp)
+            self.assertEqual(words, [word])
+            self.assert_unknown(detections[0])
+
+    def test_hostile_boxes(self):
+        """Numbers of all kinds are answered, too many boxes are refused with one line; pictures go on."""
+        ros, listener = self.begin(qos=dds.RELIABLE)
+        nan, infinite = math.nan, math.inf
+        boxes = [("a", nan, 0, 10, 10), ("b", 0, 0, infinite, 10), ("c", -1e300, 0, 10, 10), ("d", 10, 10, -5, 10), ("e", 0, 0, 10, nan),
+                 ("f" * 5000, -1e5, -1e5, 2e5, 2e5), ("g", 10, 10, 1e-9, 1e-9), ("h", 1e9, 1e9, 10, 10)]
+        detections, words = self.ask(listener, boxes)
+        self.assertEqual([word == "invalid_box" for word in words], [True, True, True, True, True, False, False, True])
+        for detection, word in zip(detections, words):
+            if word != "known":
+                self.assert_unknown(detection)
+        detections, words = self.ask(listener, [])
+        self.assertEqual((list(detections), words), ([], []))
+        listener.messages[self.ANSWERS].clear()
+        stamp = dds.stamp_of(listener.messages["/parallax/left/image_rect"][-1])
+        self.speaker.write(self.message(stamp, [("", 0, 0, 10, 10)] * 257))
+        many = self.message(stamp, [("", 0, 0, 10, 10)])
+        many.detections[0].results = []
+        many.detections = many.detections * 1000000
+        self.speaker.write(many)
+        for field, text in (("header", b"\xff" * 4), ("id", b"\0")):  # of the same name, but too short, and with counts that lie
+            short = dds.make_idl_struct("Detection2DArray", "vision_msgs.msg.dds_.Detection2DArray_", {field: dds.types.array[dds.types.uint8, len(text)]})
+            liar = dds.Speaker(DOMAIN, self.BOXES, short, dds.RELIABLE)
+            self.assertTrue(listener.wait(liar.is_heard, WAIT_S))
+            liar.write(short(list(text)))
+        before = len(listener.messages["/parallax/left/image_rect"])
+        self.assertTrue(listener.wait(lambda: len(listener.messages["/parallax/left/image_rect"]) > before + 10, WAIT_S))
+        self.assertEqual(listener.messages[self.ANSWERS], [])
+        self.assertIsNone(ros.poll())
+        self.assertEqual(len(self.ask(listener, [("", 0, 0, 10, 10)] * 256)[0]), 256)
+        with open(f"{self.directory}/log") as log:
+            self.assertEqual(sum("expected at most 256 boxes" in line for line in log), 1)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_true(isnan(plx_disparity_px(&view, 0, 0)));
     assert_true(plx_age_ns(NULL) == INT64_MAX);
     assert_int_equal(plx_last_header(NULL, NULL), PLX_ERR_ARG);
+    assert_int_equal(plx_view_at(NULL, 1, &view), PLX_ERR_ARG);
     plx_disconnect(NULL);
 }
 
@@ -336,6 +337,42 @@ static void signal_ends_a_wait(void **state)
     peer_end(&service);
 }
 
+/* A frame can be seen again while the ring holds it, whatever plx_next has seen, and is no news. */
+static void an_earlier_frame_is_viewed_again(void **state)
+{
+    (void)state;
+    struct peer service = start_service();
+    struct plx_client *client;
+    struct plx_view view, other;
+    assert_int_equal(plx_connect(path, &client), 0);
+    for (uint64_t frame = 2; frame <= SLOTS + 2; frame++) {
+        peer_ask(&service, "go 1 0\n");
+        peer_ask(&service, "wait\n");
+    }
+    assert_int_equal(plx_view_at(client, 0, &view), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_view_at(client, 2, &view), PLX_ERR_NOT_FOUND); /* overwritten */
+    assert_int_equal(plx_view_at(client, SLOTS + 3, &view), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_view_at(client, UINT64_MAX, &view), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_view_at(client, 3, NULL), PLX_ERR_ARG);
+    for (uint64_t sequence = SLOTS + 2; sequence >= 3; sequence--) {
+        assert_int_equal(plx_view_at(client, sequence, &view), 0);
+        assert_int_equal(view.sequence, sequence);
+        assert_int_equal(view.frame->sequence, sequence);
+        assert_int_equal(plx_view_at(client, sequence, &other), PLX_ERR_ARG); /* one view at a time */
+        assert_int_equal(plx_release(client, &view), 0);
+    }
+    assert_int_equal(plx_next(client, 0, &view), 0);
+    assert_int_equal(view.sequence, SLOTS + 2);
+    assert_int_equal(plx_release(client, &view), 0);
+
+    assert_int_equal(plx_view_at(client, 3, &view), 0);
+    peer_ask(&service, "go 1 0\n");
+    peer_ask(&service, "wait\n");
+    assert_int_equal(plx_release(client, &view), PLX_ERR_OVERWRITTEN);
+    plx_disconnect(client);
+    peer_end(&service);
+}
+
 /* The service stops: its last frame is shown to nobody as news, and counts as missed when it goes on. */
 static void an_old_frame_is_no_news(void **state)
 {
@@ -437,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_descriptor_that_cannot_be_made_is_made_later),
         cmocka_unit_test(descriptor_zero_is_one_as_any),
         cmocka_unit_test(signal_ends_a_wait),
+        cmocka_unit_test(an_earlier_frame_is_viewed_again),
         cmocka_unit_test(an_old_frame_is_no_news),
         cmocka_unit_test(reattaching_goes_on_after_the_last_frame),
     };

@@ -15,6 +15,7 @@
 
 /* Drift that is worth a calibration: rows at the worst place of the picture, and a certain offset of the disparities. */
 #define MAX_EPIPOLAR_ERROR_PX 1
+#define MAX_RESENT_PERCENT 1
 #define OFFSET_PX 0.25F
 #define OFFSET_DEVIATIONS 3
 
@@ -159,6 +160,31 @@ static struct ros_diagnostic_status drift_status(struct plx_diagnostics *d)
     };
 }
 
+/* --- the network ---------------------------------------------------------------------------------------------------------- */
+
+static struct ros_diagnostic_status network_status(struct plx_diagnostics *d)
+{
+    const double percent = d->sent_bytes > 0 ? 100.0 * (double)d->resent_bytes / (double)d->sent_bytes : 0;
+    const bool loses = percent > MAX_RESENT_PERCENT;
+    const uint64_t number[] = {d->sent_bytes, d->resent_bytes};
+    static const char *const key[] = {"sent_bytes_per_s", "resent_bytes_per_s"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(d->network_text[i], sizeof d->network_text[i], "%" PRIu64, number[i]);
+        d->network_value[i] = (struct ros_key_value){key[i], d->network_text[i]};
+    }
+    snprintf(d->network_message, sizeof d->network_message,
+             "readers lose %.0f %% and ask for it again; where they run: sudo sysctl -w net.core.rmem_max=16777216 "
+             "net.core.rmem_default=4194304, then start them again",
+             percent);
+    return (struct ros_diagnostic_status){
+        .level = loses ? PLX_DIAGNOSTIC_WARN : PLX_DIAGNOSTIC_OK,
+        .name = "parallax: network",
+        .message = loses ? d->network_message : "readers ask for nothing again",
+        .hardware_id = "parallax",
+        .values = {.data = d->network_value, .count = 2},
+    };
+}
+
 /* --- the service --------------------------------------------------------------------------------------------------------- */
 
 void plx_message_diagnostics(struct plx_diagnostics *d, int64_t realtime_ns, struct ros_diagnostic_array *ret_array)
@@ -189,8 +215,9 @@ void plx_message_diagnostics(struct plx_diagnostics *d, int64_t realtime_ns, str
         .values = {.data = d->value, .count = sizeof d->value / sizeof *d->value},
     };
     d->status[1] = drift_status(d);
+    d->status[2] = network_status(d);
     *ret_array = (struct ros_diagnostic_array){
         .header = {.stamp = plx_ros_time(realtime_ns), .frame_id = ""},
-        .status = {.data = d->status, .count = sizeof d->status / sizeof *d->status},
+        .status = {.data = d->status, .count = d->has_network ? 3 : 2},
     };
 }

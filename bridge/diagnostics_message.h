@@ -23,14 +23,17 @@ struct plx_diagnostics {
     uint32_t source; /* enum plx_source_type of the newest frame, */
     uint32_t blind;  /* and enum plx_blind bits; both without meaning if there was none: */
     bool any;
-    uint64_t dropped; /* messages for slow readers */
+    uint64_t dropped;                  /* messages for slow readers */
+    bool has_network;                  /* what follows is known: */
+    uint64_t sent_bytes, resent_bytes; /* in the last second; sent again, because readers asked for it */
     char reason[256];
     struct plx_drift_info drift; /* drift in the newest frame; all zeros: nothing is measured */
     struct plx_calibration_info calibration;
 
-    struct ros_diagnostic_status status[2];
-    struct ros_key_value value[8], drift_value[PLX_DRIFT_VALUES];
+    struct ros_diagnostic_status status[3];
+    struct ros_key_value value[8], drift_value[PLX_DRIFT_VALUES], network_value[2];
     char flags[512], blind_text[64], text[4][32], drift_text[PLX_DRIFT_VALUES][24], drift_message[192];
+    char network_text[2][24], network_message[192];
 };
 
 /* The level for a state, enum plx_state, and a source, enum plx_source_type: pictures that do not show the world are never OK.
@@ -49,7 +52,8 @@ void plx_diagnostics_read(struct plx_client *client, struct plx_diagnostics *ret
  * - "parallax: service". Level: OK while running, WARN while the service is degraded, starts or recovers, or its pictures are
  *   simulated or recorded, ERROR if it has failed, STALE where there is none. Keys are those of `parallax status --json`.
  * - "parallax: calibration drift". WARN from more than 1 px of rows at worst on, or with an offset above 0.25 px and 3 of its
- *   standard deviations, STALE where there is no service; "unknown" is what is not measured. */
+ *   standard deviations, STALE where there is no service; "unknown" is what is not measured.
+ * - "parallax: network", if that is known. WARN while readers ask again for more than 1 % of the bytes. */
 void plx_message_diagnostics(struct plx_diagnostics *diagnostics, int64_t realtime_ns, struct ros_diagnostic_array *ret_array);
 
 #endif

@@ -111,8 +111,9 @@ int plx_ros_environment(struct plx_ros_environment *ret_environment, struct plx_
         error = find_range(&range, message);
     if (error < 0)
         return error;
-    /* One datagram carries as much as UDP takes, and a picture that nobody has acknowledged yet does not stop the next one. */
-    add(&text, "<CycloneDDS><Domain><General><MaxMessageSize>65500B</MaxMessageSize>");
+    /* Two datagrams make a portion (app/ros/pacing.h), and a picture that nobody has acknowledged yet does not stop the next.
+     */
+    add(&text, "<CycloneDDS><Domain><General><MaxMessageSize>16384B</MaxMessageSize><FragmentSize>16000B</FragmentSize>");
     add_interface(&text, range);
     add(&text, "</General>");
     add_discovery(&text, range, variable("ROS_STATIC_PEERS"));

@@ -13,8 +13,9 @@
 #include "core/base/clock.h"
 
 #define WAIT_MS 100
-#define BOXES_MS 5            /* slice of that wait while a detector sends boxes, which are answered after each slice */
-#define RETRY_NS PLX_NS_PER_S /* between attempts to connect, and of diagnostics */
+#define BOXES_MS 5 /* slice of that wait while a detector sends boxes, which are answered after each slice */
+#define MAX_INTERVAL_NS (PLX_NS_PER_S / 2) /* a longer one is a gap, not a rate */
+#define RETRY_NS PLX_NS_PER_S              /* between attempts to connect, and of diagnostics */
 
 struct plx_ros_node {
     const char *socket;
@@ -28,10 +29,12 @@ struct plx_ros_node {
     void *scratch;
     size_t scratch_bytes;
     struct plx_diagnostics diagnostics;
-    int64_t diagnosed_ns;           /* the last time, CLOCK_MONOTONIC */
-    int frames_since;               /* then */
-    int64_t age_ns;                 /* age of the newest frame when it came */
-    struct plx_confirmed confirmed; /* in the last frame that was published */
+    int64_t diagnosed_ns;              /* the last time, CLOCK_MONOTONIC */
+    int frames_since;                  /* then */
+    uint64_t sent_bytes, resent_bytes; /* until then */
+    int64_t captured_ns;               /* left capture time of the last frame that was published */
+    int64_t age_ns;                    /* age of the newest frame when it came */
+    struct plx_confirmed confirmed;    /* in the last frame that was published */
 };
 
 /* Once: it never changes, and DDS keeps it for those who come late. */
@@ -167,10 +170,37 @@ static void check_verdict_age(struct plx_frame *frame)
     frame->verdict.reasons |= PLX_REASON_STALE;
 }
 
+/* Each large message over a tenth of the time between two frames, as far as that is known. */
+static void spread_large(struct plx_ros_node *node)
+{
+    const int64_t captured_ns = node->frame->capture[PLX_LEFT].capture_ns, interval_ns = captured_ns - node->captured_ns;
+    plx_ros_set_spread(node->publisher, interval_ns > 0 && interval_ns < MAX_INTERVAL_NS ? interval_ns / 10 : 0);
+    node->captured_ns = captured_ns;
+}
+
+/* Publishes what is read of TOPICS, one bit for each. */
+static void publish_topics(struct plx_ros_node *node, const struct plx_frame_messages *messages, uint64_t topics)
+{
+    union plx_topic_message message;
+    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++) /* that one is published already */
+        if ((topics >> i & 1) && plx_ros_is_read(node->publisher, i) &&
+            plx_topic_fill((enum plx_topic_id)i, messages, &message) == 0)
+            plx_ros_publish(node->publisher, i, &message);
+}
+
+/* Large messages come after all others, for a verdict must not wait for pictures. */
+static void publish_all(struct plx_ros_node *node, const struct plx_frame_messages *messages)
+{
+    uint64_t large = 0;
+    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++)
+        large |= (uint64_t)plx_ros_is_large(node->publisher, i) << i;
+    publish_topics(node, messages, ~large);
+    publish_topics(node, messages, large);
+}
+
 static int publish_frame(struct plx_ros_node *node)
 {
     struct plx_frame_messages messages = {.frame = node->frame, .names = node->frames, .confirmed = &node->confirmed};
-    union plx_topic_message message;
     int result = grow(&node->scratch, &node->scratch_bytes, plx_frame_messages_scratch(node->frame));
     if (result == 0)
         result = plx_realtime_ns(node->frame, &messages.realtime_ns);
@@ -180,11 +210,23 @@ static int publish_frame(struct plx_ros_node *node)
         return result;
     messages.scratch = node->scratch;
     check_verdict_age(node->frame);
-    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++) /* that one is published already */
-        if (plx_ros_is_read(node->publisher, i) && plx_topic_fill((enum plx_topic_id)i, &messages, &message) == 0)
-            plx_ros_publish(node->publisher, i, &message);
+    spread_large(node);
+    publish_all(node, &messages);
     plx_confirmed_keep(&node->confirmed, node->frame->obstacle, node->frame->obstacle_count);
     return 0;
+}
+
+/* Since the diagnostics before, which is a second. */
+static void count_bytes(struct plx_ros_node *node)
+{
+    struct plx_diagnostics *d = &node->diagnostics;
+    uint64_t sent, resent;
+    plx_ros_count_bytes(node->publisher, &sent, &resent);
+    d->has_network = true;
+    d->sent_bytes = sent - node->sent_bytes;
+    d->resent_bytes = resent - node->resent_bytes;
+    node->sent_bytes = sent;
+    node->resent_bytes = resent;
 }
 
 static void diagnose(struct plx_ros_node *node)
@@ -196,6 +238,7 @@ static void diagnose(struct plx_ros_node *node)
     d->frames_per_s = node->frames_since * (double)PLX_NS_PER_S / (double)(now_ns - node->diagnosed_ns);
     d->age_ms = node->frames_since > 0 && node->age_ns < INT64_MAX ? (double)node->age_ns / (double)PLX_NS_PER_MS : (double)NAN;
     d->dropped = plx_ros_dropped(node->publisher);
+    count_bytes(node);
     plx_message_diagnostics(d, plx_ros_now_ns(), &array);
     plx_ros_publish(node->publisher, PLX_TOPIC_DIAGNOSTICS, &array);
     node->diagnosed_ns = now_ns;

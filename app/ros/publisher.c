@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include <dds/dds.h>
+#include <dds/ddsc/dds_statistics.h>
 #include <dds/ddsi/ddsi_serdata.h>
 #include <parallax/error.h>
 
 #include "app/ros/environment.h"
+#include "app/ros/pacing.h"
 #include "messages.h"
 
 #define KEPT 5 /* messages for readers that are behind */
@@ -58,7 +60,10 @@ struct plx_ros_publisher {
     dds_entity_t domain, participant;
     dds_entity_t writer[PLX_ROS_TOPICS]; /* 0: not offered */
     dds_entity_t boxes;                  /* the reader; 0: none */
-    uint64_t sent, dropped;
+    size_t bytes[PLX_ROS_TOPICS];        /* in datagrams, of the last message */
+    int64_t spread_ns;
+    struct dds_statistics *statistics[PLX_ROS_TOPICS]; /* of the writers */
+    uint64_t sent, dropped, sent_bytes;
 };
 
 static const dds_topic_descriptor_t *descriptor_of(const struct plx_cdr_type *type)
@@ -109,6 +114,7 @@ static int create_endpoint(struct plx_ros_publisher *publisher, int topic, const
     if (result < 0)
         return fail(message, name, result);
     *(reads ? &publisher->boxes : &publisher->writer[topic]) = result;
+    publisher->statistics[topic] = reads ? NULL : dds_create_statistics(result);
     return 0;
 }
 
@@ -147,6 +153,8 @@ void plx_ros_publisher_destroy(struct plx_ros_publisher *publisher)
 {
     if (!publisher)
         return;
+    for (int i = 0; i < PLX_ROS_TOPICS; i++)
+        dds_delete_statistics(publisher->statistics[i]);
     if (publisher->participant > 0)
         dds_delete(publisher->participant);
     if (publisher->domain > 0)
@@ -161,14 +169,27 @@ bool plx_ros_is_read(const struct plx_ros_publisher *publisher, int topic)
            status.current_count > 0;
 }
 
+void plx_ros_set_spread(struct plx_ros_publisher *publisher, int64_t spread_ns)
+{
+    publisher->spread_ns = spread_ns;
+}
+
+bool plx_ros_is_large(const struct plx_ros_publisher *publisher, int topic)
+{
+    return publisher->bytes[topic] > PLX_PACING_PORTION;
+}
+
 void plx_ros_publish(struct plx_ros_publisher *publisher, int topic, const void *message)
 {
     if (publisher->writer[topic] <= 0)
         return;
+    plx_pacing_begin(publisher->spread_ns, publisher->bytes[topic]);
     if (dds_write(publisher->writer[topic], message) < 0)
         publisher->dropped++;
     else
         publisher->sent++;
+    publisher->bytes[topic] = plx_pacing_end();
+    publisher->sent_bytes += publisher->bytes[topic];
 }
 
 bool plx_ros_has_boxes(const struct plx_ros_publisher *publisher)
@@ -212,6 +233,20 @@ uint64_t plx_ros_sent(const struct plx_ros_publisher *publisher)
 uint64_t plx_ros_dropped(const struct plx_ros_publisher *publisher)
 {
     return publisher->dropped;
+}
+
+void plx_ros_count_bytes(struct plx_ros_publisher *publisher, uint64_t *ret_sent, uint64_t *ret_resent)
+{
+    uint64_t resent = 0;
+    for (int i = 0; i < PLX_ROS_TOPICS; i++) {
+        struct dds_statistics *statistics = publisher->statistics[i];
+        const struct dds_stat_keyvalue *bytes = NULL;
+        if (statistics && dds_refresh_statistics(statistics) == 0)
+            bytes = dds_lookup_statistic(statistics, "rexmit_bytes");
+        resent += bytes ? bytes->u.u64 : 0;
+    }
+    *ret_sent = publisher->sent_bytes;
+    *ret_resent = resent;
 }
 
 int64_t plx_ros_now_ns(void)

@@ -17,6 +17,12 @@ void plx_ros_publisher_destroy(struct plx_ros_publisher *publisher);
 /* True if somebody reads TOPIC, and so it is worth to be filled. */
 bool plx_ros_is_read(const struct plx_ros_publisher *publisher, int topic);
 
+/* From now on the datagrams of a large message are spread over SPREAD_NS (app/ros/pacing.h). */
+void plx_ros_set_spread(struct plx_ros_publisher *publisher, int64_t spread_ns);
+
+/* True if the last message of TOPIC was one that is spread. */
+bool plx_ros_is_large(const struct plx_ros_publisher *publisher, int topic);
+
 /* Sends MESSAGE, a structure of plx_ros_topic_of(TOPIC).type, which may be used again afterwards. Waits up to 10 ms for a
  * reader that keeps back what it received; after that its message is dropped and counted. */
 void plx_ros_publish(struct plx_ros_publisher *publisher, int topic, const void *message);
@@ -31,6 +37,9 @@ int plx_ros_take_boxes(struct plx_ros_publisher *publisher, void *ret_data, size
 /* Messages so far, of all topics. */
 uint64_t plx_ros_sent(const struct plx_ros_publisher *publisher);
 uint64_t plx_ros_dropped(const struct plx_ros_publisher *publisher);
+
+/* Bytes so far, of all topics: sent, and sent again because readers had lost them. */
+void plx_ros_count_bytes(struct plx_ros_publisher *publisher, uint64_t *ret_sent, uint64_t *ret_resent);
 
 /* The wall clock, as DDS stamps its samples with it; nanoseconds since 1970. */
 int64_t plx_ros_now_ns(void);

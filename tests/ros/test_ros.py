@@ -138,7 +138,9 @@ class Topics(Ros):
         disparity = frame["disparity"]
         self.assertAlmostEqual(disparity.f * disparity.t, -frame["right/camera_info"].p[3], 4)
         self.assertEqual(got["/tf"][0].transforms[0].child_frame_id, "parallax_scan")
-        self.assertEqual([each.name for each in got["/diagnostics"][-1].status], ["parallax: service", "parallax: calibration drift"])
+        self.assertEqual([each.name for each in got["/diagnostics"][-1].status], ["parallax: service", "parallax: calibration drift", "parallax: network"])
+        sent = {each.key: int(each.value) for each in got["/diagnostics"][-1].status[2].values}
+        self.assertGreater(sent["sent_bytes_per_s"], 320 * 240)  # counted where datagrams are paced
 
     def read_verdicts(self, *settings):
         """The first words, and the values of the last frame's info, of a service with SETTINGS."""

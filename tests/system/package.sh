@@ -123,6 +123,7 @@ test -L /etc/systemd/system/multi-user.target.wants/parallax-web.service || fail
 if test "$ROS"; then
     parallax-ros --help >/dev/null || fail "parallax-ros lacks a library"
     test -L /etc/systemd/system/multi-user.target.wants/parallax-ros.service || fail "parallax-ros is not enabled"
+    grep -qx 'net.core.rmem_default = 4194304' /usr/lib/sysctl.d/50-parallax-ros.conf || fail "no buffers for nodes of ROS 2"
 fi
 if test "$GPIO"; then
     parallax-gpio --help >/dev/null || fail "parallax-gpio lacks a library"

@@ -182,9 +182,37 @@ static void drift_warns_where_a_calibration_is_due(void **state)
     }
 }
 
+static void readers_that_ask_again_are_told_what_to_do(void **state)
+{
+    struct plx_diagnostics d = {.state = PLX_STATE_RUNNING, .age_ms = NAN};
+    struct ros_diagnostic_array array;
+    (void)state;
+    plx_message_diagnostics(&d, 0, &array);
+    assert_int_equal(array.status.count, 2); /* nothing is known of a network */
+    d.has_network = true;
+    d.sent_bytes = 1000;
+    const struct ros_diagnostic_status *network = &((const struct ros_diagnostic_status *)array.status.data)[2];
+    for (d.resent_bytes = 0; d.resent_bytes <= 10; d.resent_bytes += 10) {
+        plx_message_diagnostics(&d, 0, &array);
+        assert_int_equal(array.status.count, 3);
+        assert_string_equal(network->name, "parallax: network");
+        assert_int_equal(network->level, PLX_DIAGNOSTIC_OK);
+    }
+    d.resent_bytes = 200;
+    plx_message_diagnostics(&d, 0, &array);
+    assert_int_equal(network->level, PLX_DIAGNOSTIC_WARN);
+    assert_non_null(strstr(network->message, "lose 20 %"));
+    assert_non_null(strstr(network->message, "sudo sysctl -w net.core.rmem_max=16777216 net.core.rmem_default=4194304"));
+    d.sent_bytes = 0;
+    d.resent_bytes = 0;
+    plx_message_diagnostics(&d, 0, &array);
+    assert_int_equal(network->level, PLX_DIAGNOSTIC_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_that_ask_again_are_told_what_to_do),
         cmocka_unit_test(levels_of_all_states),
         cmocka_unit_test(pictures_that_are_not_the_world_are_never_ok),
         cmocka_unit_test(flags_and_reason),

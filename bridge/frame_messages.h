@@ -83,6 +83,20 @@ int plx_message_drops(const struct plx_frame_messages *messages, struct ros_lase
  * below it. NOT_FOUND: the frame has no map. */
 int plx_message_map(const struct plx_frame_messages *messages, struct ros_occupancy_grid *ret_map);
 
+/* The same for Nav2, whose readers take no turned raster: a raster along the axes of parallax_scan with the same middle. A cell
+ * is lethal (254; also a drop) or unknown (255) if one of the four that it lies between is. Unknown beyond the map. NOT_FOUND.
+ */
+int plx_message_costmap(const struct plx_frame_messages *messages, struct ros_costmap *ret_costmap);
+
+/* Outlines for the collision monitor of Nav2, in axes of parallax_link, with LIMIT as their id. While the verdict is LIMIT or
+ * stricter: a square of half a metre around the origin of the robot's base, and the zone that decides. Else, as a sign of life,
+ * a tiny one a kilometre behind. */
+int plx_message_zone(const struct plx_frame_messages *messages, enum plx_verdict_kind limit,
+                     struct ros_polygon_instance_stamped *ret_zone);
+
+/* 100 % while the verdict is go, else SLOW_PERCENT; never 0, which means no limit. */
+int plx_message_speed_limit(const struct plx_frame_messages *messages, double slow_percent, struct ros_speed_limit *ret_limit);
+
 /* The frame's verdict as one word: "go", "slow" or "stop"; what this program does not know is "stop". */
 int plx_message_verdict(const struct plx_frame_messages *messages, struct ros_string *ret_verdict);
 

@@ -69,6 +69,7 @@ struct plx_config {
         char name_space[128], frame_prefix[64];
         char topics[256];  /* words, separated by commas; "" = all */
         char rename[2048]; /* OLD=NEW,... */
+        int slow_percent;
     } ros;
     struct { /* for parallax-web, which checks them */
         char listen[64];

@@ -317,6 +317,8 @@ const struct plx_key plx_keys[] = {
      FIELD(ros.rename), LIVE},
     {"ros.frame_prefix", "parallax-ros: begins the names of the coordinate frames link, left_optical_frame and scan",
      FIELD(ros.frame_prefix), INITIAL("parallax_"), LIVE},
+    {"ros.slow_percent", "parallax-ros: Nav2's speed limit while the verdict is not go, % of the robot's speed",
+     FIELD(ros.slow_percent), INITIAL("50"), WHOLE(1, 99), LIVE},
 
     {"web.listen", "parallax-web: address and port of the page, such as 127.0.0.1:8765", FIELD(web.listen),
      INITIAL("127.0.0.1:8765"), LIVE},

@@ -20,6 +20,7 @@
 struct plx_ros_node {
     const char *socket;
     const struct plx_frame_names *frames;
+    int slow_percent;
     struct plx_ros_publisher *publisher;
     struct plx_ros_locator *locator;
     struct plx_client *client; /* NULL: no service yet */
@@ -60,6 +61,7 @@ int plx_ros_node_create(const char *socket, const struct plx_ros_names *names, s
     }
     node->socket = socket;
     node->frames = &names->frames;
+    node->slow_percent = names->slow_percent;
     node->publisher = publisher;
     node->connected_ns = plx_now_ns() - RETRY_NS;
     node->diagnosed_ns = plx_now_ns();
@@ -114,10 +116,16 @@ static int grow(void **memory, size_t *bytes, size_t needed)
     return 0;
 }
 
+/* The static transform is published once, diagnostics every second, answers to boxes with the boxes. */
+static bool is_of_frames(int topic)
+{
+    return topic < PLX_TOPIC_TF_STATIC || (topic >= PLX_TOPICS && topic < PLX_ROS_TOPIC_BOXES);
+}
+
 static bool is_frame_read(const struct plx_ros_node *node)
 {
-    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++)
-        if (plx_ros_is_read(node->publisher, i))
+    for (int i = 0; i < PLX_ROS_TOPICS; i++)
+        if (is_of_frames(i) && plx_ros_is_read(node->publisher, i))
             return true;
     return false;
 }
@@ -181,10 +189,10 @@ static void spread_large(struct plx_ros_node *node)
 /* Publishes what is read of TOPICS, one bit for each. */
 static void publish_topics(struct plx_ros_node *node, const struct plx_frame_messages *messages, uint64_t topics)
 {
-    union plx_topic_message message;
-    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++) /* that one is published already */
-        if ((topics >> i & 1) && plx_ros_is_read(node->publisher, i) &&
-            plx_topic_fill((enum plx_topic_id)i, messages, &message) == 0)
+    union plx_ros_message message;
+    for (int i = 0; i < PLX_ROS_TOPICS; i++)
+        if (is_of_frames(i) && (topics >> i & 1) && plx_ros_is_read(node->publisher, i) &&
+            plx_ros_topic_fill(i, messages, node->slow_percent, &message) == 0)
             plx_ros_publish(node->publisher, i, &message);
 }
 
@@ -192,7 +200,7 @@ static void publish_topics(struct plx_ros_node *node, const struct plx_frame_mes
 static void publish_all(struct plx_ros_node *node, const struct plx_frame_messages *messages)
 {
     uint64_t large = 0;
-    for (int i = 0; i < PLX_TOPIC_TF_STATIC; i++)
+    for (int i = 0; i < PLX_ROS_TOPICS; i++)
         large |= (uint64_t)plx_ros_is_large(node->publisher, i) << i;
     publish_topics(node, messages, ~large);
     publish_topics(node, messages, large);

@@ -18,6 +18,10 @@
 
 /* The C structures of formats/cdr/ros_types.h are those that idlc makes: writers take them as they are. */
 #define SAME(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(theirs), "the layout of " #ours " is that of idlc")
+SAME(ros_costmap, nav2_msgs_msg_dds__Costmap_);
+SAME(ros_polygon_instance_stamped, geometry_msgs_msg_dds__PolygonInstanceStamped_);
+SAME(ros_point32, geometry_msgs_msg_dds__Point32_);
+SAME(ros_speed_limit, nav2_msgs_msg_dds__SpeedLimit_);
 SAME(ros_camera_info, sensor_msgs_msg_dds__CameraInfo_);
 SAME(ros_detection_3d_array, vision_msgs_msg_dds__Detection3DArray_);
 SAME(ros_detection_3d, vision_msgs_msg_dds__Detection3D_);
@@ -41,6 +45,9 @@ static const struct {
     const struct plx_cdr_type *type;
     const dds_topic_descriptor_t *descriptor;
 } descriptors[] = {
+    {&ros_costmap_type, &nav2_msgs_msg_dds__Costmap__desc},
+    {&ros_polygon_instance_stamped_type, &geometry_msgs_msg_dds__PolygonInstanceStamped__desc},
+    {&ros_speed_limit_type, &nav2_msgs_msg_dds__SpeedLimit__desc},
     {&ros_camera_info_type, &sensor_msgs_msg_dds__CameraInfo__desc},
     {&ros_detection_2d_array_type, &vision_msgs_msg_dds__Detection2DArray__desc},
     {&ros_detection_3d_array_type, &vision_msgs_msg_dds__Detection3DArray__desc},

@@ -10,6 +10,10 @@
 struct plx_ros_topic plx_ros_topic_of(int topic)
 {
     static const struct plx_ros_topic own[] = {
+        [PLX_ROS_TOPIC_COSTMAP - PLX_TOPICS] = {"costmap", "costmap", &ros_costmap_type},
+        [PLX_ROS_TOPIC_ZONE_STOP - PLX_TOPICS] = {"zone", "zone_stop", &ros_polygon_instance_stamped_type},
+        [PLX_ROS_TOPIC_ZONE_SLOW - PLX_TOPICS] = {"zone", "zone_slow", &ros_polygon_instance_stamped_type},
+        [PLX_ROS_TOPIC_SPEED_LIMIT - PLX_TOPICS] = {"speed_limit", "speed_limit", &ros_speed_limit_type},
         [PLX_ROS_TOPIC_BOXES - PLX_TOPICS] = {"locate", "locate/boxes", &ros_detection_2d_array_type},
         [PLX_ROS_TOPIC_LOCATED - PLX_TOPICS] = {"locate", "locate/detections", &ros_detection_3d_array_type},
         [PLX_ROS_TOPIC_LOCATE_INFO - PLX_TOPICS] = {"locate", "locate/info", &ros_diagnostic_array_type},
@@ -17,6 +21,24 @@ struct plx_ros_topic plx_ros_topic_of(int topic)
     if (topic >= PLX_TOPICS)
         return own[topic - PLX_TOPICS];
     return (struct plx_ros_topic){plx_topics[topic].word, plx_topics[topic].name, plx_topics[topic].type};
+}
+
+int plx_ros_topic_fill(int topic, const struct plx_frame_messages *messages, double slow_percent,
+                       union plx_ros_message *ret_message)
+{
+    switch (topic) {
+    case PLX_ROS_TOPIC_COSTMAP:
+        return plx_message_costmap(messages, &ret_message->costmap);
+    case PLX_ROS_TOPIC_ZONE_STOP:
+        return plx_message_zone(messages, PLX_VERDICT_STOP, &ret_message->zone);
+    case PLX_ROS_TOPIC_ZONE_SLOW:
+        return plx_message_zone(messages, PLX_VERDICT_SLOW, &ret_message->zone);
+    case PLX_ROS_TOPIC_SPEED_LIMIT:
+        return plx_message_speed_limit(messages, slow_percent, &ret_message->speed_limit);
+    default:
+        return topic < PLX_TOPICS ? plx_topic_fill((enum plx_topic_id)topic, messages, &ret_message->common)
+                                  : PLX_ERR_NOT_FOUND;
+    }
 }
 
 /* The others have names of their own. */
@@ -74,7 +96,7 @@ static int select_topics(const char *list, struct plx_ros_names *names, struct p
         const uint32_t topics = topics_named(word, length);
         if (topics == 0)
             return plx_fail(message, PLX_ERR_ARG, "ros.topics: there is no \"%.*s\"; expected some of %s", (int)length, word,
-                            PLX_NAMESPACE_TOPIC_WORDS ",locate");
+                            PLX_NAMESPACE_TOPIC_WORDS ",costmap,zone,speed_limit,locate");
         named |= topics;
         word += length + (word[length] == ',');
     }
@@ -139,7 +161,7 @@ int plx_ros_names(const struct plx_config *config, struct plx_ros_names *ret_nam
 {
     const char *prefix = config->ros.name_space + (config->ros.name_space[0] == '/');
     int result = *prefix && !is_name(prefix, strlen(prefix)) ? wrong_name(message, "ros.namespace", prefix, strlen(prefix)) : 0;
-    *ret_names = (struct plx_ros_names){.topic = {""}};
+    *ret_names = (struct plx_ros_names){.topic = {""}, .slow_percent = config->ros.slow_percent};
     for (int i = 0; i < PLX_ROS_TOPICS && result == 0; i++)
         if (is_in_namespace(i))
             result = write_name(ret_names->topic[i], "ros.namespace", prefix, plx_ros_topic_of(i).name, message);

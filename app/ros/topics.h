@@ -9,12 +9,29 @@
 
 #define PLX_ROS_NAME 256
 
-/* Topics that no frame fills, behind those of bridge/topics.h: the boxes of a detector, which are read, and the answers. */
-enum plx_ros_topic_id { PLX_ROS_TOPIC_BOXES = PLX_TOPICS, PLX_ROS_TOPIC_LOCATED, PLX_ROS_TOPIC_LOCATE_INFO, PLX_ROS_TOPICS };
+/* Topics of ROS alone, behind those of bridge/topics.h: for Nav2; and the boxes of a detector, which are read, and the answers.
+ */
+enum plx_ros_topic_id {
+    PLX_ROS_TOPIC_COSTMAP = PLX_TOPICS,
+    PLX_ROS_TOPIC_ZONE_STOP,
+    PLX_ROS_TOPIC_ZONE_SLOW,
+    PLX_ROS_TOPIC_SPEED_LIMIT,
+    PLX_ROS_TOPIC_BOXES,
+    PLX_ROS_TOPIC_LOCATED,
+    PLX_ROS_TOPIC_LOCATE_INFO,
+    PLX_ROS_TOPICS
+};
 
 struct plx_ros_topic {
     const char *word, *name; /* as in struct plx_topic */
     const struct plx_cdr_type *type;
+};
+
+union plx_ros_message {
+    union plx_topic_message common;
+    struct ros_costmap costmap;
+    struct ros_polygon_instance_stamped zone;
+    struct ros_speed_limit speed_limit;
 };
 
 /* TOPIC is an enum plx_topic_id or plx_ros_topic_id. */
@@ -24,7 +41,12 @@ struct plx_ros_names {
     char topic[PLX_ROS_TOPICS][PLX_ROS_NAME]; /* with a leading slash; "" if it is not offered */
     char frame[PLX_FRAME_IDS][PLX_ROS_NAME];
     struct plx_frame_names frames; /* FRAME, for messages */
+    int slow_percent;              /* ros.slow_percent */
 };
+
+/* Fills the message of a frame for TOPIC. NOT_FOUND: it has none, or no frame fills that topic. */
+int plx_ros_topic_fill(int topic, const struct plx_frame_messages *messages, double slow_percent,
+                       union plx_ros_message *ret_message);
 
 /* Names from CONFIG. ARG: a key is wrong; the sentence names it. RET_NAMES must not be copied. */
 int plx_ros_names(const struct plx_config *config, struct plx_ros_names *ret_names, struct plx_error_message *message);

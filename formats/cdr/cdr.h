@@ -22,6 +22,7 @@ enum plx_cdr_kind {
     PLX_CDR_INT8,
     PLX_CDR_INT32,
     PLX_CDR_UINT32,
+    PLX_CDR_INT64,
     PLX_CDR_FLOAT32,
     PLX_CDR_FLOAT64,
     PLX_CDR_STRING,  /* const char *, NUL-terminated; NULL is encoded as "" */

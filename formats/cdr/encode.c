@@ -16,8 +16,8 @@ struct output {
 size_t plx_cdr_kind_size(enum plx_cdr_kind kind)
 {
     static const uint8_t size[PLX_CDR_KINDS] = {
-        [PLX_CDR_BOOL] = 1,  [PLX_CDR_BYTE] = 1,   [PLX_CDR_UINT8] = 1,   [PLX_CDR_INT8] = 1,
-        [PLX_CDR_INT32] = 4, [PLX_CDR_UINT32] = 4, [PLX_CDR_FLOAT32] = 4, [PLX_CDR_FLOAT64] = 8,
+        [PLX_CDR_BOOL] = 1,   [PLX_CDR_BYTE] = 1,    [PLX_CDR_UINT8] = 1,   [PLX_CDR_INT8] = 1,  [PLX_CDR_INT32] = 4,
+        [PLX_CDR_UINT32] = 4, [PLX_CDR_FLOAT32] = 4, [PLX_CDR_FLOAT64] = 8, [PLX_CDR_INT64] = 8,
     };
     return size[kind];
 }

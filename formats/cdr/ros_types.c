@@ -9,6 +9,7 @@
         int8_t: PLX_CDR_INT8,               \
         int32_t: PLX_CDR_INT32,             \
         uint32_t: PLX_CDR_UINT32,           \
+        int64_t: PLX_CDR_INT64,             \
         float: PLX_CDR_FLOAT32,             \
         double: PLX_CDR_FLOAT64,            \
         const char *: PLX_CDR_STRING)
@@ -249,6 +250,37 @@ FIELDS(ros_occupancy_grid) = {MESSAGE(ros_occupancy_grid, header, ros_header_typ
 TYPE(ros_occupancy_grid, "nav_msgs/msg/OccupancyGrid",
      "RIHS01_8d348150c12913a31ee0ec170fbf25089e4745d17035792a1ba94d6f0bc0cfc7");
 
+FIELDS(ros_costmap_meta_data) = {MESSAGE(ros_costmap_meta_data, map_load_time, ros_time_type),
+                                 MESSAGE(ros_costmap_meta_data, update_time, ros_time_type),
+                                 ONE(ros_costmap_meta_data, layer),
+                                 ONE(ros_costmap_meta_data, resolution),
+                                 ONE(ros_costmap_meta_data, size_x),
+                                 ONE(ros_costmap_meta_data, size_y),
+                                 MESSAGE(ros_costmap_meta_data, origin, ros_pose_type)};
+static TYPE(ros_costmap_meta_data, "nav2_msgs/msg/CostmapMetaData", NULL);
+
+FIELDS(ros_costmap) = {MESSAGE(ros_costmap, header, ros_header_type),
+                       MESSAGE(ros_costmap, metadata, ros_costmap_meta_data_type), SEQUENCE(ros_costmap, data)};
+TYPE(ros_costmap, "nav2_msgs/msg/Costmap", "RIHS01_d51bf7aecafdbb3f8f98215de648abe6d53f8db69156d6e143125d2ad2bf0027");
+
+FIELDS(ros_point32) = {ONE(ros_point32, x), ONE(ros_point32, y), ONE(ros_point32, z)};
+static TYPE(ros_point32, "geometry_msgs/msg/Point32", NULL);
+
+FIELDS(ros_polygon) = {MESSAGES(ros_polygon, points, ros_point32_type)};
+static TYPE(ros_polygon, "geometry_msgs/msg/Polygon", NULL);
+
+FIELDS(ros_polygon_instance) = {MESSAGE(ros_polygon_instance, polygon, ros_polygon_type), ONE(ros_polygon_instance, id)};
+static TYPE(ros_polygon_instance, "geometry_msgs/msg/PolygonInstance", NULL);
+
+FIELDS(ros_polygon_instance_stamped) = {MESSAGE(ros_polygon_instance_stamped, header, ros_header_type),
+                                        MESSAGE(ros_polygon_instance_stamped, polygon, ros_polygon_instance_type)};
+TYPE(ros_polygon_instance_stamped, "geometry_msgs/msg/PolygonInstanceStamped",
+     "RIHS01_802f37ea4398d7ce547936aab1fd278923716a13c63373887cd896957434ce2f");
+
+FIELDS(ros_speed_limit) = {MESSAGE(ros_speed_limit, header, ros_header_type), ONE(ros_speed_limit, percentage),
+                           ONE(ros_speed_limit, speed_limit)};
+TYPE(ros_speed_limit, "nav2_msgs/msg/SpeedLimit", "RIHS01_83d8e4e842559f4d9a988b19d31b162216ec738536389f98438d1a166f91845a");
+
 FIELDS(ros_key_value) = {ONE(ros_key_value, key), ONE(ros_key_value, value)};
 static TYPE(ros_key_value, "diagnostic_msgs/msg/KeyValue", NULL);
 
@@ -265,11 +297,21 @@ TYPE(ros_diagnostic_array, "diagnostic_msgs/msg/DiagnosticArray",
      "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e");
 
 const struct plx_cdr_type *const ros_message_types[] = {
-    &ros_camera_info_type,        &ros_detection_2d_array_type,
-    &ros_detection_3d_array_type, &ros_diagnostic_array_type,
-    &ros_disparity_image_type,    &ros_image_type,
-    &ros_laser_scan_type,         &ros_marker_array_type,
-    &ros_occupancy_grid_type,     &ros_odometry_type,
-    &ros_point_cloud2_type,       &ros_string_type,
-    &ros_tf_message_type,         NULL,
+    &ros_camera_info_type,
+    &ros_costmap_type,
+    &ros_detection_2d_array_type,
+    &ros_detection_3d_array_type,
+    &ros_diagnostic_array_type,
+    &ros_disparity_image_type,
+    &ros_image_type,
+    &ros_laser_scan_type,
+    &ros_marker_array_type,
+    &ros_occupancy_grid_type,
+    &ros_odometry_type,
+    &ros_point_cloud2_type,
+    &ros_polygon_instance_stamped_type,
+    &ros_speed_limit_type,
+    &ros_string_type,
+    &ros_tf_message_type,
+    NULL,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ROS 2 messages that Parallax writes and reads, as Humble to Jazzy define them (package common_interfaces, geometry2 and
- * vision_msgs 4), and the tables of their fields. Units and conventions are those of the message definitions. */
+/* The ROS 2 messages that Parallax writes and reads, as Humble to Jazzy define them (packages common_interfaces, geometry2,
+ * vision_msgs 4 and nav2_msgs), and the tables of their fields. Units and conventions are those of the message definitions. */
 #ifndef PLX_FORMATS_CDR_ROS_TYPES_H
 #define PLX_FORMATS_CDR_ROS_TYPES_H
 
@@ -246,6 +246,44 @@ struct ros_occupancy_grid {
     PLX_CDR_SEQUENCE_OF(int8_t) data;
 };
 
+struct ros_costmap_meta_data {
+    struct ros_time map_load_time, update_time;
+    const char *layer;
+    float resolution;
+    uint32_t size_x, size_y;
+    struct ros_pose origin;
+};
+
+struct ros_costmap {
+    struct ros_header header;
+    struct ros_costmap_meta_data metadata;
+    PLX_CDR_SEQUENCE_OF(uint8_t) data;
+};
+
+struct ros_point32 {
+    float x, y, z;
+};
+
+struct ros_polygon {
+    PLX_CDR_SEQUENCE_OF(struct ros_point32) points;
+};
+
+struct ros_polygon_instance {
+    struct ros_polygon polygon;
+    int64_t id;
+};
+
+struct ros_polygon_instance_stamped {
+    struct ros_header header;
+    struct ros_polygon_instance polygon;
+};
+
+struct ros_speed_limit {
+    struct ros_header header;
+    bool percentage;
+    double speed_limit;
+};
+
 struct ros_key_value {
     const char *key, *value;
 };
@@ -263,7 +301,8 @@ struct ros_diagnostic_array {
 
 extern const struct plx_cdr_type ros_camera_info_type, ros_detection_2d_array_type, ros_detection_3d_array_type,
     ros_diagnostic_array_type, ros_disparity_image_type, ros_image_type, ros_laser_scan_type, ros_marker_array_type,
-    ros_occupancy_grid_type, ros_odometry_type, ros_point_cloud2_type, ros_string_type, ros_tf_message_type;
+    ros_occupancy_grid_type, ros_odometry_type, ros_point_cloud2_type, ros_string_type, ros_costmap_type,
+    ros_polygon_instance_stamped_type, ros_speed_limit_type, ros_tf_message_type;
 
 /* All of these, and NULL. */
 extern const struct plx_cdr_type *const ros_message_types[];

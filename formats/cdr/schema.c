@@ -51,9 +51,9 @@ static void note(struct writer *writer, const struct plx_cdr_type *type)
 static void add_field(struct writer *writer, const struct plx_cdr_field *field)
 {
     static const char *const name[PLX_CDR_KINDS] = {
-        [PLX_CDR_BOOL] = "bool",       [PLX_CDR_BYTE] = "byte",       [PLX_CDR_UINT8] = "uint8",
-        [PLX_CDR_INT8] = "int8",       [PLX_CDR_INT32] = "int32",     [PLX_CDR_UINT32] = "uint32",
-        [PLX_CDR_FLOAT32] = "float32", [PLX_CDR_FLOAT64] = "float64", [PLX_CDR_STRING] = "string",
+        [PLX_CDR_BOOL] = "bool",     [PLX_CDR_BYTE] = "byte",     [PLX_CDR_UINT8] = "uint8",     [PLX_CDR_INT8] = "int8",
+        [PLX_CDR_INT32] = "int32",   [PLX_CDR_UINT32] = "uint32", [PLX_CDR_FLOAT32] = "float32", [PLX_CDR_FLOAT64] = "float64",
+        [PLX_CDR_STRING] = "string", [PLX_CDR_INT64] = "int64",
     };
     char count[16];
     if (field->kind == PLX_CDR_MESSAGE) {

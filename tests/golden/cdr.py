@@ -18,7 +18,7 @@ from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 MESSAGES = 1000
-NUMPY = {"bool": "?", "byte": "u1", "octet": "u1", "uint8": "u1", "int8": "i1", "int32": "i4", "uint32": "u4", "float32": "f4", "float64": "f8"}
+NUMPY = {"bool": "?", "byte": "u1", "octet": "u1", "uint8": "u1", "int8": "i1", "int32": "i4", "uint32": "u4", "int64": "i8", "float32": "f4", "float64": "f8"}
 LETTERS = "abcdefghijklmnopqrstuvwxyz_/0123456789é☃"
 
 

@@ -49,6 +49,9 @@ static void print_element(const char *path, const struct plx_cdr_field *field, c
     case PLX_CDR_UINT32:
         printf("%s %" PRIu32 "\n", path, *(const uint32_t *)value);
         break;
+    case PLX_CDR_INT64:
+        printf("%s %" PRId64 "\n", path, *(const int64_t *)value);
+        break;
     case PLX_CDR_FLOAT32:
         printf("%s %.17g\n", path, (double)*(const float *)value);
         break;

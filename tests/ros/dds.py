@@ -17,13 +17,13 @@ from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 PRIMITIVE = {"bool": bool, "byte": types.byte, "octet": types.byte, "uint8": types.uint8, "int8": types.int8, "int32": types.int32,
-             "uint32": types.uint32, "float32": types.float32, "float64": types.float64, "string": str}
+             "uint32": types.uint32, "int64": types.int64, "float32": types.float32, "float64": types.float64, "string": str}
 
 
 def typestore(probe):
-    """The types of ROS 2; vision_msgs, which rosbags lacks, from PROBE's definition (tests/golden/cdr_probe.c)."""
+    """The types of ROS 2; vision_msgs and nav2_msgs, which rosbags lacks, from PROBE's definition (tests/golden/cdr_probe.c)."""
     store = get_typestore(Stores.ROS2_JAZZY)
-    for name in ("vision_msgs/msg/Detection2DArray", "vision_msgs/msg/Detection3DArray"):
+    for name in ("vision_msgs/msg/Detection2DArray", "vision_msgs/msg/Detection3DArray", "nav2_msgs/msg/Costmap", "nav2_msgs/msg/SpeedLimit"):
         defined = get_types_from_msg(subprocess.run([probe, "schema", name], capture_output=True, check=True, text=True).stdout, name)
         store.register({key: value for key, value in defined.items() if key not in store.fielddefs})
     return store

@@ -125,6 +125,57 @@ static void cells_are_where_the_camera_sees_them(void **state)
     }
 }
 
+/* The cost where a reader, which knows no turned raster, finds the point (X, Y) of parallax_scan. */
+static uint8_t cost_at(const struct ros_costmap *costmap, double x, double y)
+{
+    const struct ros_pose *origin = &costmap->metadata.origin;
+    const int column = (int)floor((x - origin->position.x) / (double)costmap->metadata.resolution);
+    const int row = (int)floor((y - origin->position.y) / (double)costmap->metadata.resolution);
+    assert_true(origin->orientation.w == 1 && origin->orientation.z == 0);
+    assert_true(column >= 0 && row >= 0 && column < 200 && row < 200);
+    return costmap->data.data[row * 200 + column];
+}
+
+/* For each cell that stands, is a drop, or is not known among free ones: the costmap says so at its place, however it is
+ * turned, and two cells away all is free. */
+static void a_costmap_loses_nothing(void **state)
+{
+    (void)state;
+    static const uint8_t kinds[] = {PLX_CELL_OCCUPIED, PLX_CELL_DROP, PLX_CELL_UNKNOWN, 200}, costs[] = {254, 254, 255, 255};
+    static const double yaws[] = {0, 0.4, -0.785, 1.5708, 3};
+    mount_camera(0.2, 0.3, -0.1);
+    for (size_t i = 0; i < 20; i++) {
+        const double yaw = yaws[i / 4];
+        const int row = 60 + (int)(i * 7 % 90), column = 70 + (int)(i * 13 % 70);
+        struct ros_occupancy_grid grid;
+        struct ros_costmap costmap;
+        double place[3], next[3];
+        for (int k = 0; k < PLX_MAP_CELLS * PLX_MAP_CELLS; k++)
+            published.cell[k / PLX_MAP_CELLS][k % PLX_MAP_CELLS].kind = PLX_CELL_FREE;
+        published.cell[row][column].kind = kinds[i % 4];
+        published.frame.map = (struct plx_map_info){.valid = 1, .origin_x = -100, .origin_y = -100, .yaw_rad = yaw};
+        assert_int_equal(plx_message_map(&messages, &grid), 0);
+        place_of(&grid, row, column, place);
+        place_of(&grid, row + 1, column + 1, next);
+        const double x = (place[0] + next[0]) / 2, y = (place[1] + next[1]) / 2;
+        assert_int_equal(plx_message_costmap(&messages, &costmap), 0);
+        assert_string_equal(costmap.header.frame_id, "parallax_scan");
+        assert_true(costmap.header.stamp.sec == 5 && costmap.metadata.update_time.nanosec == 7);
+        assert_true(fabs(costmap.metadata.origin.position.z + CAMERA_HEIGHT) < 1e-5);
+        if (cost_at(&costmap, x, y) != costs[i % 4])
+            fail_msg("turned by %.2f, cell [%d][%d] costs %d, not %d", yaw, row, column, cost_at(&costmap, x, y), costs[i % 4]);
+        assert_int_equal(cost_at(&costmap, x + 0.11, y), 0);
+        assert_int_equal(cost_at(&costmap, x, y - 0.11), 0);
+    }
+    struct ros_costmap costmap;
+    assert_int_equal(plx_message_costmap(&messages, &costmap), 0);
+    assert_int_equal(costmap.data.data[0], 255); /* a corner, beyond the turned map */
+    published.frame.map.valid = 0;
+    assert_int_equal(plx_message_costmap(&messages, &costmap), PLX_ERR_NOT_FOUND);
+    published.frame.map.valid = 1;
+    memset(published.cell, 0, sizeof published.cell);
+}
+
 static void nothing_without_a_map(void **state)
 {
     (void)state;
@@ -172,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_kind_of_cell, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_are_where_the_camera_sees_them, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_costmap_loses_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_without_a_map, setup, teardown),
         cmocka_unit_test_setup_teardown(the_verdict_is_a_word, setup, teardown),
     };

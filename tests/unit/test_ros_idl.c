@@ -30,9 +30,10 @@ static const char *short_name(const struct plx_cdr_type *type)
 static void write_field(FILE *out, const struct plx_cdr_field *field)
 {
     static const char *const names[PLX_CDR_KINDS] = {
-        [PLX_CDR_BOOL] = "boolean",  [PLX_CDR_BYTE] = "octet",     [PLX_CDR_UINT8] = "octet",
-        [PLX_CDR_INT8] = "int8",     [PLX_CDR_INT32] = "long",     [PLX_CDR_UINT32] = "unsigned long",
-        [PLX_CDR_FLOAT32] = "float", [PLX_CDR_FLOAT64] = "double", [PLX_CDR_STRING] = "string",
+        [PLX_CDR_BOOL] = "boolean",    [PLX_CDR_BYTE] = "octet",    [PLX_CDR_UINT8] = "octet",
+        [PLX_CDR_INT8] = "int8",       [PLX_CDR_INT32] = "long",    [PLX_CDR_UINT32] = "unsigned long",
+        [PLX_CDR_INT64] = "long long", [PLX_CDR_FLOAT32] = "float", [PLX_CDR_FLOAT64] = "double",
+        [PLX_CDR_STRING] = "string",
     };
     char type[128];
     if (field->type)

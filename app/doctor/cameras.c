@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The configured cameras, as a start of the service would open them. */
 #include <math.h>
+#include <stdio.h>
 
 #include <parallax/error.h>
 
@@ -15,15 +16,16 @@ static void describe(const struct plx_config *config, int eye, const struct plx_
                      struct doctor_finding *finding)
 {
     const double wanted_hz = config->source.rate_hz;
+    char rate[32] = "an unknown rate";
 
     doctor_find(finding, DOCTOR_GOOD, "%s: %s (driver %s)", eye_name[eye], camera->node, camera->driver);
     if (camera->format[0] == '\0') {
         doctor_find(finding, DOCTOR_UNKNOWN, "only the start of the service can show its format");
         return;
     }
-    doctor_find(finding, DOCTOR_GOOD, "%s %d x %d", camera->format, camera->width, camera->height);
     if (camera->rate_hz > 0)
-        doctor_find(finding, DOCTOR_GOOD, "%.4g Hz", camera->rate_hz);
+        snprintf(rate, sizeof rate, "%.4g Hz", camera->rate_hz);
+    doctor_find(finding, DOCTOR_GOOD, "%s %d x %d at %s", camera->format, camera->width, camera->height, rate);
     if (wanted_hz > 0 && camera->rate_hz > 0 && fabs(camera->rate_hz / wanted_hz - 1) > SAME_RATE) {
         doctor_find(finding, DOCTOR_DOUBTFUL, "source.rate_hz is %.4g", wanted_hz);
         doctor_advise(finding, "choose a rate that the camera has: parallax cameras");
@@ -40,8 +42,8 @@ static bool service_has(const struct doctor_subject *subject, int eye)
 static void judge_error(const struct doctor_subject *subject, int eye, int error, const struct plx_error_message *message,
                         struct doctor_finding *finding)
 {
-    if (error == PLX_ERR_PERMISSION && service_has(subject, eye)) {
-        doctor_find(finding, DOCTOR_GOOD, "%s: the service has it; this user may not open it", eye_name[eye]);
+    if ((error == PLX_ERR_PERMISSION || error == PLX_ERR_BUSY) && service_has(subject, eye)) {
+        doctor_find(finding, DOCTOR_GOOD, "%s: the service has it; for this user: %s", eye_name[eye], message->text);
         return;
     }
     doctor_find(finding, error == PLX_ERR_BUSY ? DOCTOR_DOUBTFUL : DOCTOR_BAD, "%s: %s", eye_name[eye], message->text);

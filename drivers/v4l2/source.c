@@ -188,6 +188,8 @@ int plx_v4l2_inspect(const struct plx_v4l2_options *options, int camera, struct 
         read_inspection(inspected, ret_inspection);
         plx_v4l2_camera_close(inspected);
     }
+    if (result == PLX_ERR_LOST && inspected->rule.path[0] == '\0' && plx_v4l2_is_any_denied())
+        result = PLX_ERR_PERMISSION; /* a match knows those nodes only that can be opened */
     free(self);
     return result;
 }

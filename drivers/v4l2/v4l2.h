@@ -34,7 +34,8 @@ struct plx_v4l2_inspection {
 };
 
 /* Opens camera CAMERA of OPTIONS (PLX_LEFT, also for one that gives both eyes; PLX_RIGHT), checks format, rate and controls as
- * plx_v4l2_create does, sets nothing and closes it. Errors: RANGE, LOST (missing), PERMISSION, BUSY, UNSUPPORTED, NOMEM, IO. */
+ * plx_v4l2_create does, sets nothing and closes it. Errors: RANGE, LOST (missing), PERMISSION (also: it may be one that
+ * cannot be opened), BUSY, UNSUPPORTED, NOMEM, IO. */
 int plx_v4l2_inspect(const struct plx_v4l2_options *options, int camera, struct plx_v4l2_inspection *ret_inspection,
                      struct plx_error_message *message);
 

@@ -63,6 +63,25 @@ static void running_service_is_examined(void **state)
     cJSON_Delete(json);
 }
 
+static void page_has_a_row_for_each_check(void **state)
+{
+    (void)state;
+    static char page[16384];
+    FILE *in = fopen(PLX_SOURCE_DIR "/docs/doctor.md", "re");
+    assert_non_null(in);
+    page[fread(page, 1, sizeof page - 1, in)] = '\0';
+    fclose(in);
+    cJSON *json = examine((const char *const[]){"doctor", "--json", "--socket", path_of("nobody"), NULL}, 0);
+    const cJSON *row;
+    cJSON_ArrayForEach (row, cJSON_GetObjectItemCaseSensitive(json, "checks")) {
+        char cell[64];
+        snprintf(cell, sizeof cell, "\n| %s | ", cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "name")));
+        if (!strstr(page, cell))
+            fail_msg("docs/doctor.md has no row%s", cell);
+    }
+    cJSON_Delete(json);
+}
+
 /* What only a service knows is unknown without one. */
 static void without_a_service_much_is_unknown(void **state)
 {
@@ -153,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(running_service_is_examined, start_scene, stop_scene),
+        cmocka_unit_test(page_has_a_row_for_each_check),
         cmocka_unit_test(without_a_service_much_is_unknown),
         cmocka_unit_test(broken_configuration_is_named),
         cmocka_unit_test_setup_teardown(file_differs_from_the_running_service, start_scene, stop_scene),

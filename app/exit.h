@@ -8,9 +8,10 @@
 
 enum plx_exit {
     PLX_EXIT_OK = 0,
-    PLX_EXIT_FAILURE = 1,                  /* an internal error */
+    PLX_EXIT_FAILURE = 1,                  /* an internal error; selftest, doctor: something is bad */
     PLX_EXIT_SLOW = 2,                     /* parallax verdict: slow */
     PLX_EXIT_STOP = 3,                     /* parallax verdict: stop */
+    PLX_EXIT_DOUBT = 4,                    /* parallax doctor: nothing is bad, but something is doubtful or unknown */
     PLX_EXIT_USAGE = EX_USAGE,             /* 64: wrong arguments */
     PLX_EXIT_DATA = EX_DATAERR,            /* 65: a file is damaged or does not fit (size, format) */
     PLX_EXIT_NO_INPUT = EX_NOINPUT,        /* 66: a file or directory is missing */

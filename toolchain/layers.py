@@ -47,9 +47,10 @@ LAYERS = {
     "app/corrections": "core config/file.h config/replace.h",
     "app/engine": "core gpu config drivers app/corrections app/publish",
     "app/supervisor": "core config drivers/v4l2/v4l2.h app/blackbox app/corrections app/publish app/engine",
+    "app/doctor": "core config drivers/v4l2/v4l2.h bridge app/view app/engine/setup.h",
     "app/selftest": "core cpu gpu oracle config drivers app/publish app/engine",
     "app/cli": "core gpu config drivers bridge app/blackbox app/corrections app/calibrate app/view app/evaluate app/bag_writer"
-    " app/flight_recorder app/selftest",
+    " app/flight_recorder app/doctor app/selftest",
     "app/web": "core config formats bridge app/view app/flight_recorder",
     "app/ros": "core config bridge",
     "app/gpio": "core/base",

@@ -16,6 +16,7 @@ int plx_command_config(int argc, char **argv);
 int plx_command_metrics(int argc, char **argv);
 int plx_command_blackbox(int argc, char **argv);
 int plx_command_calibration(int argc, char **argv);
+int plx_command_doctor(int argc, char **argv);
 int plx_command_report(int argc, char **argv);
 int plx_command_calibrate(int argc, char **argv);
 int plx_command_tune(int argc, char **argv);

@@ -12,7 +12,6 @@
 #include "app/tune.h"
 #include "drivers/replay/replay.h"
 #include "drivers/synthetic/synthetic.h"
-#include "drivers/v4l2/v4l2.h"
 #include "gpu/gpu.h"
 
 /* Control delays of the synthetic camera, in frames, as a real sensor has them. */
@@ -53,17 +52,23 @@ static int open_replay(struct plx_setup *setup, const struct plx_config *config,
     return plx_replay_create(setup->memory, &options, &setup->source, message);
 }
 
-static int open_cameras(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
+struct plx_v4l2_options plx_setup_camera_options(const struct plx_config *config)
 {
-    const struct plx_v4l2_options options = {
+    return (struct plx_v4l2_options){
         .cameras = config->source.cameras,
         .width = config->source.width,
         .height = config->source.height,
         .rate_hz = config->source.rate_hz,
         .flicker_hz = config->exposure.flicker_hz,
         .colour = config->pipeline.colour.enabled,
-        .retries_refusals = setup->retries_refusals,
     };
+}
+
+static int open_cameras(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
+{
+    struct plx_v4l2_options options = plx_setup_camera_options(config);
+
+    options.retries_refusals = setup->retries_refusals;
     return plx_v4l2_create(setup->memory, &options, &setup->source, message);
 }
 

@@ -7,6 +7,7 @@
 #include "app/engine/report.h"
 #include "config/config.h"
 #include "core/source/source.h"
+#include "drivers/v4l2/v4l2.h"
 
 struct plx_setup {
     bool retries_refusals;     /* a camera that fails to open is tried again */
@@ -36,6 +37,9 @@ int plx_setup_open(struct plx_setup *setup, const struct plx_config *config, con
 /* A FAILED report of ERROR, explained by MESSAGE. OF_SOURCE: the source returned the error. */
 struct plx_report plx_setup_failure(const struct plx_config *config, bool of_source, int error,
                                     const struct plx_error_message *message);
+
+/* What CONFIG says about real cameras. */
+struct plx_v4l2_options plx_setup_camera_options(const struct plx_config *config);
 
 /* Closes what is open; a zeroed SETUP is fine. */
 void plx_setup_close(struct plx_setup *setup);

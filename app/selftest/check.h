@@ -71,9 +71,6 @@ void check_source_pairs(struct plx_source *source, int64_t tolerance_ns, int sec
  * must allow the source's picture size. cameras.c */
 void check_source_control(struct plx_source *source, struct plx_stages *stages, struct check_outcome *ret);
 
-/* The model of the machine from its device tree; "" if there is no device tree. machine.c */
-void check_model(const struct check_options *options, char *ret_text, int size);
-
 /* --- results for people and machines: TAP 14 (testanything.org) and the XML of JUnit. results.c --- */
 struct check_result {
     const char *name;

@@ -1,39 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine's temperatures and power mode, on which the times of the other checks depend, and what its GPUs can do for
  * clients. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <parallax/cuda.h>
 
+#include "app/machine_files.h"
 #include "app/selftest/check.h"
-
-/* The first line of the file whose path is ROOT followed by FORMAT; false if it cannot be read. */
-__attribute__((format(printf, 4, 5))) static bool read_line(const char *root, char *ret_text, int size, const char *format, ...)
-{
-    char path[512];
-    va_list args;
-    int length = snprintf(path, sizeof path, "%s", root);
-
-    va_start(args, format);
-    length += vsnprintf(path + length, sizeof path - (size_t)length, format, args);
-    va_end(args);
-    FILE *file = length < (int)sizeof path ? fopen(path, "r") : NULL;
-    const bool found = file && fgets(ret_text, size, file);
-    if (file)
-        fclose(file);
-    if (found)
-        ret_text[strcspn(ret_text, "\n")] = '\0';
-    return found;
-}
-
-void check_model(const struct check_options *options, char *ret_text, int size)
-{
-    if (!read_line(options->root, ret_text, size, "/proc/device-tree/model"))
-        ret_text[0] = '\0';
-}
 
 /* The lowest of the zone's trip points of TYPE, millidegrees; 0 if it has none. */
 static int trip_point(const char *root, int zone, const char *type)
@@ -41,9 +16,10 @@ static int trip_point(const char *root, int zone, const char *type)
     char text[64];
     int lowest = 0;
 
-    for (int i = 0; read_line(root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/trip_point_%d_type", zone, i); i++) {
+    for (int i = 0; plx_machine_line(root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/trip_point_%d_type", zone, i);
+         i++) {
         if (strcmp(text, type) != 0 ||
-            !read_line(root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/trip_point_%d_temp", zone, i))
+            !plx_machine_line(root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/trip_point_%d_temp", zone, i))
             continue;
         const int at = atoi(text);
         if (at > 0 && (lowest == 0 || at < lowest))
@@ -57,8 +33,8 @@ void check_temperature(const struct check_options *options, struct check_outcome
     char type[64], text[64];
 
     for (int zone = 0; zone < 64; zone++) {
-        if (!read_line(options->root, type, sizeof type, "/sys/class/thermal/thermal_zone%d/type", zone) ||
-            !read_line(options->root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/temp", zone))
+        if (!plx_machine_line(options->root, type, sizeof type, "/sys/class/thermal/thermal_zone%d/type", zone) ||
+            !plx_machine_line(options->root, text, sizeof text, "/sys/class/thermal/thermal_zone%d/temp", zone))
             continue; /* the zone of a processor that is powered down cannot be read */
         const int now = atoi(text), hot = trip_point(options->root, zone, "hot"),
                   critical = trip_point(options->root, zone, "critical"), passive = trip_point(options->root, zone, "passive");
@@ -71,48 +47,19 @@ void check_temperature(const struct check_options *options, struct check_outcome
         check_skip(ret, "this machine has no readable temperature sensor");
 }
 
-/* nvpmodel keeps the number of the mode in its status, and the names in its configuration: < POWER_MODEL ID=0 NAME=MAXN > */
-static bool power_mode(const char *root, int *ret_mode, char *ret_name, int size)
-{
-    char text[256], wanted[32];
-
-    if (!read_line(root, text, sizeof text, "/var/lib/nvpmodel/status"))
-        return false;
-    const char *number = strstr(text, "pmode:");
-    if (!number)
-        return false;
-    *ret_mode = atoi(number + strlen("pmode:"));
-    snprintf(ret_name, (size_t)size, "unnamed");
-    snprintf(wanted, sizeof wanted, " ID=%d ", *ret_mode);
-    snprintf(text, sizeof text, "%s/etc/nvpmodel.conf", root);
-    FILE *file = fopen(text, "r");
-    while (file && fgets(text, sizeof text, file)) {
-        char *name = strstr(text, " NAME=");
-        if (strstr(text, "POWER_MODEL") && strstr(text, wanted) && name) {
-            name += strlen(" NAME=");
-            name[strcspn(name, " \n>")] = '\0';
-            snprintf(ret_name, (size_t)size, "%s", name);
-            break;
-        }
-    }
-    if (file)
-        fclose(file);
-    return true;
-}
-
 void check_power(const struct check_options *options, struct check_outcome *ret)
 {
     char text[128], name[64];
     int mode = 0;
 
-    if (power_mode(options->root, &mode, name, sizeof name))
+    if (plx_machine_power_mode(options->root, &mode, name, sizeof name))
         check_note(ret, "nvpmodel mode %d, %s", mode, name);
-    if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
+    if (plx_machine_line(options->root, text, sizeof text, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
         check_note(ret, "CPU governor %s%s", text,
                    strcmp(text, "powersave") == 0
                        ? ": it limits the clock rate on some machines; see jetson.md in /usr/share/doc/parallax"
                        : "");
-    if (read_line(options->root, text, sizeof text, "/sys/devices/system/cpu/online"))
+    if (plx_machine_line(options->root, text, sizeof text, "/sys/devices/system/cpu/online"))
         check_note(ret, "CPUs online: %s", text);
     if (ret->note[0] == '\0')
         check_skip(ret, "this machine has no readable power mode, CPU governor or CPU list");

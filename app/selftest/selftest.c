@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/exit.h"
+#include "app/machine_files.h"
 #include "app/options.h"
 #include "app/selftest/check.h"
 #include "app/selftest/selftest.h"
@@ -80,7 +81,7 @@ static int run_all(struct check_options *options, const char *junit)
         free(result);
         return PLX_EXIT_OS;
     }
-    check_model(options, model, sizeof model);
+    plx_machine_model(options->root, model, sizeof model);
     printf("TAP version 14\n1..%d\n# %s, %s\n", check_count, model[0] ? model : "no device tree",
            options->full ? "full" : "quick");
     fflush(stdout);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/machine_files.h"
 #include "app/selftest/fixture.h"
 #include "core/base/clock.h"
 
@@ -36,7 +37,7 @@ static void judge(const struct check_options *options, double rate, struct check
 {
     char model[128];
 
-    check_model(options, model, sizeof model);
+    plx_machine_model(options->root, model, sizeof model);
     const double least = min_rate(model, options->backend);
     if (least <= 0)
         check_note(ret, "informative: no expected rate is known for %s", model[0] ? model : "this machine");

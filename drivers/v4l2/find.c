@@ -2,6 +2,7 @@
 #include "drivers/v4l2/node.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <parallax/error.h>
 
@@ -111,6 +113,20 @@ int plx_v4l2_node_numbers(int *ret_number, int max)
     closedir(directory);
     qsort(ret_number, (size_t)count, sizeof *ret_number, by_number);
     return count;
+}
+
+bool plx_v4l2_is_any_denied(void)
+{
+    int number[MAX_NODES];
+    const int count = plx_v4l2_node_numbers(number, MAX_NODES);
+
+    for (int i = 0; i < count; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/dev/video%d", number[i]);
+        if (access(path, R_OK | W_OK) < 0 && errno == EACCES)
+            return true;
+    }
+    return false;
 }
 
 static int find_match(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_node, struct plx_error_message *message)

@@ -74,6 +74,9 @@ int plx_v4l2_find(const struct plx_v4l2_rule *rule, struct plx_v4l2_node *ret_no
 /* The numbers of /dev/videoN that exist, ascending; returns how many, at most MAX. */
 int plx_v4l2_node_numbers(int *ret_number, int max);
 
+/* Whether this user may not open one of them. */
+bool plx_v4l2_is_any_denied(void);
+
 /* The name of a camera for the configuration: a stable path, else a match. */
 void plx_v4l2_configured_name(const struct plx_v4l2_node *node, char ret_name[PLX_V4L2_PATH]);
 

@@ -156,3 +156,40 @@ int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *op
     *ret_source = &self->base;
     return 0;
 }
+
+static void read_inspection(const struct plx_v4l2_camera *camera, struct plx_v4l2_inspection *ret)
+{
+    const struct plx_v4l2_stream_format *actual = &camera->actual;
+
+    *ret = (struct plx_v4l2_inspection){.width = actual->width, .height = actual->height, .rate_hz = actual->rate_hz};
+    snprintf(ret->driver, sizeof ret->driver, "%s", camera->node.identity.driver);
+    snprintf(ret->card, sizeof ret->card, "%s", camera->node.identity.card);
+    snprintf(ret->node, sizeof ret->node, "%s", camera->node.path);
+    if (actual->format)
+        plx_v4l2_fourcc_text(actual->format->fourcc, ret->format);
+}
+
+int plx_v4l2_inspect(const struct plx_v4l2_options *options, int camera, struct plx_v4l2_inspection *ret_inspection,
+                     struct plx_error_message *message)
+{
+    const char *key;
+    int result = plx_v4l2_check(&options->cameras, &key, message);
+    if (result < 0)
+        return result;
+    struct v4l2 *self = calloc(1, sizeof *self);
+    if (!self)
+        return plx_fail(message, PLX_ERR_NOMEM, "out of memory");
+    self->options = *options;
+    struct plx_v4l2_camera *inspected = &self->thread.camera[camera];
+    result = describe(self, NULL, &self->options, message);
+    if (result == 0)
+        result = plx_v4l2_camera_open(inspected, message);
+    if (result == 0) {
+        read_inspection(inspected, ret_inspection);
+        plx_v4l2_camera_close(inspected);
+    }
+    if (result == PLX_ERR_LOST && inspected->rule.path[0] == '\0' && plx_v4l2_is_any_denied())
+        result = PLX_ERR_PERMISSION; /* a match knows those nodes only that can be opened */
+    free(self);
+    return result;
+}

@@ -25,6 +25,20 @@ struct plx_v4l2_options {
 int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *options, struct plx_source **ret_source,
                     struct plx_error_message *message);
 
+/* What a camera would give. */
+struct plx_v4l2_inspection {
+    char driver[16], card[32], node[256];
+    char format[5];    /* "": only setting it can show the format */
+    int width, height; /* of the whole buffer */
+    double rate_hz;    /* 0: the camera does not say */
+};
+
+/* Opens camera CAMERA of OPTIONS (PLX_LEFT, also for one that gives both eyes; PLX_RIGHT), checks format, rate and controls as
+ * plx_v4l2_create does, sets nothing and closes it. Errors: RANGE, LOST (missing), PERMISSION (also: it may be one that
+ * cannot be opened), BUSY, UNSUPPORTED, NOMEM, IO. */
+int plx_v4l2_inspect(const struct plx_v4l2_options *options, int camera, struct plx_v4l2_inspection *ret_inspection,
+                     struct plx_error_message *message);
+
 /* Checks OPTIONS without opening a camera: their names, the format, and that both eyes are not one camera. RANGE, with the key
  * of the configuration that is wrong in *ret_key and a sentence in MESSAGE. */
 int plx_v4l2_check(const struct plx_camera_options *options, const char **ret_key, struct plx_error_message *message);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/cuda_driver.h"
 
@@ -23,6 +24,11 @@ EXPORT void *peer_stream;
 
 PEER(cuInit, unsigned flags)
 {
+    const char *fault = getenv("PEER_FAULT"); /* "hang" or "crash" */
+    while (fault && strcmp(fault, "hang") == 0)
+        pause();
+    if (fault && strcmp(fault, "crash") == 0)
+        abort();
     return flags == 0 ? 0 : NO_DEVICE;
 }
 

@@ -64,6 +64,7 @@ LEFT_OUT = {
     "gpiodetect*": "a GPIO chip",
     "parallax-gpio *": "a GPIO chip; vm_gpio runs it",
     "parallax calibrate *": "pictures of a chessboard; test_calibrate_command draws them",
+    "parallax doctor*": "a robot: elsewhere its exit code says that something is missing; test_doctor_command runs it",
     "parallax selftest": "half a minute; test_selftest runs it",
     "parallax tune*": "a GPU; test_tune",
     "parallax pipe * | ff*": "ffmpeg and a screen or a virtual camera; test_cli_stream decodes the streams",

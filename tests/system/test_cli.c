@@ -402,8 +402,8 @@ static char *manual_part(const char *manual, const char *begin)
 static void each_command_explains_itself(void **state)
 {
     (void)state;
-    static const char *const name[] = {"run",     "status",   "watch",  "snapshot", "record", "config",   "metrics",
-                                       "cameras", "blackbox", "report", "tune",     "pipe",   "selftest", "calibrate"};
+    static const char *const name[] = {"run",      "status", "watch", "snapshot", "record",   "config",    "metrics", "cameras",
+                                       "blackbox", "report", "tune",  "pipe",     "selftest", "calibrate", "doctor"};
     struct command all, one;
     command_succeed(&all, "--help");
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {

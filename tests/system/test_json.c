@@ -209,6 +209,17 @@ static void report(void **state)
     expect_same("## report", &printed);
 }
 
+/* Its exit code says what is worst on this machine. */
+static void doctor(void **state)
+{
+    (void)state;
+    struct command command;
+    command_run(&command, (const char *const[]){"doctor", "--json", NULL});
+    collect_text(command.out, false, &printed);
+    command_free(&command);
+    expect_same("## doctor", &printed);
+}
+
 static void files(void **state)
 {
     (void)state;
@@ -286,6 +297,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(locate, begin, stop_scene),
         cmocka_unit_test_setup_teardown(metrics, begin, stop_scene),
         cmocka_unit_test_setup_teardown(report, begin, stop_scene),
+        cmocka_unit_test_setup_teardown(doctor, begin, stop_scene),
         cmocka_unit_test_setup_teardown(files, begin, stop_scene),
         cmocka_unit_test_setup_teardown(run_and_its_tables, begin, stop_scene),
         cmocka_unit_test_setup_teardown(cameras, begin, stop_scene),

@@ -10,6 +10,7 @@
 
 #include <parallax/error.h>
 
+#include "app/machine_files.h"
 #include "app/selftest/check.h"
 #include "core/base/clock.h"
 #include "cpu/cpu.h"
@@ -282,7 +283,7 @@ static void tells_heat_and_power(void **state)
     check_power(&options, &power);
     assert_string_equal(power.note, "nvpmodel mode 2, MODE_30W\n");
     write_file("proc/device-tree/model", "NVIDIA Jetson AGX Orin Developer Kit");
-    check_model(&options, model, sizeof model);
+    plx_machine_model(options.root, model, sizeof model);
     assert_string_equal(model, "NVIDIA Jetson AGX Orin Developer Kit");
 }
 

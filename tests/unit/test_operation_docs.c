@@ -78,6 +78,7 @@ static bool is_exit_code(enum plx_exit code)
     case PLX_EXIT_FAILURE:
     case PLX_EXIT_SLOW:
     case PLX_EXIT_STOP:
+    case PLX_EXIT_DOUBT:
     case PLX_EXIT_USAGE:
     case PLX_EXIT_DATA:
     case PLX_EXIT_NO_INPUT:

@@ -58,6 +58,8 @@ def listen(*names):
 
 
 class Ros(Programs):
+    NETWORK = {"ROS_LOCALHOST_ONLY": "1"}  # what parallax-ros is told
+
     def start_daemon(self, *settings):
         settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "calibration_history=", "publish.right=true", "match.disparities=64",
                     "match.paths=4", "source.width=320", "source.height=240", "source.rate_hz=20", *settings]
@@ -66,7 +68,7 @@ class Ros(Programs):
     def start_ros(self, *settings):
         settings = [f"publish.socket={self.socket}", *settings]
         environment = {name: value for name, value in os.environ.items() if name != "CYCLONEDDS_URI"}
-        environment.update(ROS_DOMAIN_ID=str(DOMAIN), ROS_LOCALHOST_ONLY="1")
+        environment.update(self.NETWORK, ROS_DOMAIN_ID=str(DOMAIN))
         with open(f"{self.directory}/log", "a") as log:
             return self.start("parallax-ros", *setting_options(settings), stderr=log, env=environment)
 

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Keeps the promise of README.md on a fresh Debian 12: ./dev demo and ./dev test, typed in a clean clone of HEAD in a root of its own. Once as
 # root with ../shared beside the clone, once without it as a user whom ./dev asks before it uses sudo. Called by ./dev check fresh; exits 77 with
-# the reason where it cannot run. Takes some 3 GB of disk. Nothing stays mounted, and nothing of this machine is changed but build/fresh and build/log.
+# the reason where it cannot run. With the word release it types the four commands of docs/install.md instead, in the newest signed release of
+# build/dist (./dev check release). Takes some 3 GB of disk. Nothing stays mounted, and nothing of this machine is
+# changed but build/fresh and build/log.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -63,13 +65,17 @@ make_base() {
     echo "$wanted" >"$fresh/base.wanted"
 }
 
-# Unpacks a fresh system with a clone of HEAD in the home of USER.
-make_root() { # ROOT USER HOME
+unpack_base() { # ROOT
     rm -rf --one-file-system "$1"
     mkdir "$1"
     tar -C "$1" --numeric-owner -xpf "$fresh/base.tar"
     cp -L /etc/resolv.conf "$1/etc/resolv.conf"
     printf '127.0.0.1 localhost %s\n' "$(hostname)" >"$1/etc/hosts"
+}
+
+# Unpacks a fresh system with a clone of HEAD in the home of USER.
+make_root() { # ROOT USER HOME
+    unpack_base "$1"
     [[ $2 == root ]] || add_user "$1" "$2"
     # By a URL, because a plain path would share files with this repository, whose owner then changed.
     git clone --quiet --depth 1 "file://$PWD" "$1$3/parallax"
@@ -171,11 +177,52 @@ run_fresh() { # NAME USER HOME
     rm -rf --one-file-system "${fresh:?}/$1"
 }
 
+# --- a release -----------------------------------------------------------------------------------------------------
+
+newest_release() {
+    local folder
+    for folder in $(find build/dist -mindepth 1 -maxdepth 1 -name 'parallax-*' -printf '%f\n' 2>/dev/null | sort -rV); do
+        if [[ -f build/dist/$folder/apt/InRelease ]]; then echo "$folder"; return; fi
+    done
+    skip "no signed release in build/dist (PLX_SIGNING_KEY=KEY ./dev release)"
+}
+
+# The first block of commands of the release's own INSTALL.md. The system has no sudo: root types them.
+install_commands() { sed -n '/^```sh$/,/^```$/p;' "$1/INSTALL.md" | sed '1d; /^```$/,$d; s/sudo //g'; }
+
+# The stranger: four lines, of which the last one ends when there is a picture of a running service.
+run_release() {
+    local release root=$fresh/release log=$logs/fresh-release.log begun code=0 folder commands
+    release=$(newest_release)
+    folder=/srv/$release
+    unpack_base "$root"
+    cp -r "build/dist/$release" "$root/srv/"
+    commands=$(install_commands "build/dist/$release")
+    [[ $(wc -l <<<"$commands") == 4 ]] || { echo "fresh: INSTALL.md has no four commands: $commands"; exit 1; }
+    begun=$SECONDS
+    in_root "$root" root /root "set -e; export DEBIAN_FRONTEND=noninteractive
+        cd $folder
+        $commands
+        parallax status
+        kill %1 && wait %1
+        file=\$(head -c 8 left.png | od -An -tx1 | tr -d ' '); [[ \$file == 89504e470d0a1a0a ]]
+        test -s points.ply" >"$log" 2>&1 </dev/null || code=$?
+    rm -rf --one-file-system "${root:?}"
+    if [[ $code == 0 ]]; then
+        echo "time: $release: from a fresh Debian to a picture in four commands: $((SECONDS - begun)) s"
+    else
+        tail -n 5 "$log"
+        echo "fresh: the commands of docs/install.md failed, with exit code $code; the log: $log"
+        exit 1
+    fi
+}
+
 check_tools
 mkdir -p "$fresh" "$logs"
 exec 9>"$fresh/lock"
 flock 9
 make_base
+if [[ ${1-} == release ]]; then run_release; exit; fi
 failed=0
 shared=$(readlink -f ../shared)
 [[ -d $shared ]] || { echo "no ../shared here: both runs go without it"; shared=; }

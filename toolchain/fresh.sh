@@ -187,42 +187,73 @@ newest_release() {
     skip "no signed release in build/dist (PLX_SIGNING_KEY=KEY ./dev release)"
 }
 
-# The first block of commands of the release's own INSTALL.md. The system has no sudo: root types them.
-install_commands() { sed -n '/^```sh$/,/^```$/p;' "$1/INSTALL.md" | sed '1d; /^```$/,$d; s/sudo //g'; }
+# The lines of the release's own INSTALL.md that have PATTERN. The system has no sudo: root types them.
+install_lines() { # PATTERN
+    grep -e "$1" "build/dist/$release/INSTALL.md" |
+        sed "s/sudo //g; s/apt install/apt install -y/g; s/VERSION/${release#parallax-}/g; s/ *# .*//"
+}
 
-# The stranger: four lines, of which the last one ends when there is a picture of a running service.
-run_release() {
-    local release root=$fresh/release log=$logs/fresh-release.log begun code=0 folder commands
-    release=$(newest_release)
-    folder=/srv/$release
-    unpack_base "$root"
-    cp -r "build/dist/$release" "$root/srv/"
-    commands=$(install_commands "build/dist/$release")
-    [[ $(wc -l <<<"$commands") == 4 ]] || { echo "fresh: INSTALL.md has no four commands: $commands"; exit 1; }
-    begun=$SECONDS
-    in_root "$root" root /root "set -e; export DEBIAN_FRONTEND=noninteractive
-        cd $folder
-        $commands
-        parallax status
-        kill %1 && wait %1
-        file=\$(head -c 8 left.png | od -An -tx1 | tr -d ' '); [[ \$file == 89504e470d0a1a0a ]]
-        test -s points.ply" >"$log" 2>&1 </dev/null || code=$?
-    rm -rf --one-file-system "${root:?}"
-    if [[ $code == 0 ]]; then
-        echo "time: $release: from a fresh Debian to a picture in four commands: $((SECONDS - begun)) s"
-    else
+# The first block of commands: four.
+install_commands() {
+    # shellcheck disable=SC2016 # no command, but the marks of a block
+    sed -n '/^```sh$/,/^```$/p' "build/dist/$release/INSTALL.md" | sed '1d; /^```$/,$d; s/sudo //g'
+}
+
+release_root() { # ROOT
+    unpack_base "$1"
+    cp -r "build/dist/$release" "$1/srv/"
+}
+
+# Types LINES in the release's folder in ROOT, with PREFIX before the shell.
+type_lines() { # STEP ROOT LINES [PREFIX]
+    local log="$logs/fresh-release-${1// /-}.log" begun=$SECONDS
+    printf '%s\n' "$3" >"$2/srv/typed"
+    if ! in_root "$2" root /root "cd /srv/$release && DEBIAN_FRONTEND=noninteractive ${4-} bash -ex /srv/typed" >"$log" 2>&1 </dev/null; then
         tail -n 5 "$log"
-        echo "fresh: the commands of docs/install.md failed, with exit code $code; the log: $log"
+        echo "fresh: $release: $1 failed; its log: $log"
         exit 1
     fi
+    echo "time: $release: $1: $((SECONDS - begun)) s"
+}
+
+# Three strangers: one types the four lines, which end with a picture, and rolls back (to the same version); one fetches packages with
+# a network; one has no network, but these packages.
+run_release() {
+    local root=$fresh/release commands picture back fetch offline
+    commands=$(install_commands)
+    back=$(install_lines --allow-downgrades)
+    fetch=$(install_lines --download-only)
+    offline=$(install_lines " ./archives/")
+    [[ $(wc -l <<<"$commands") == 4 ]] || { echo "fresh: INSTALL.md begins with other than four commands: $commands"; exit 1; }
+    # shellcheck disable=SC2016 # for the shell in the fresh system
+    picture='parallax status; kill %1; wait %1; test -s points.ply; [[ $(head -c 8 left.png | od -An -tx1) == " 89 50 4e 47 0d 0a 1a 0a" ]]'
+
+    release_root "$root"
+    type_lines "four commands to a picture" "$root" "$commands"$'\n'"$picture"
+    type_lines "roll back" "$root" "$back"$'\n'"dpkg-query -W -f '\${Status}' parallax | grep 'ok installed'"
+
+    release_root "$root"
+    type_lines "fetch for offline" "$root" "$(head -n 2 <<<"$commands")"$'\n'"$fetch"
+    rm -rf "$fresh/archives"
+    cp -r "$root/var/cache/apt/archives" "$fresh/archives"
+
+    release_root "$root"
+    cp -r "$fresh/archives" "$root/srv/$release/"
+    type_lines "offline" "$root" "$offline"$'\n'"$commands"$'\n'"$picture" "unshare --net"
+    rm -rf --one-file-system "${root:?}" "$fresh/archives"
 }
 
 check_tools
 mkdir -p "$fresh" "$logs"
 exec 9>"$fresh/lock"
 flock 9
+if [[ ${1-} == release ]]; then
+    release=$(newest_release) || { echo "$release"; exit 77; }
+    make_base
+    run_release
+    exit
+fi
 make_base
-if [[ ${1-} == release ]]; then run_release; exit; fi
 failed=0
 shared=$(readlink -f ../shared)
 [[ -d $shared ]] || { echo "no ../shared here: both runs go without it"; shared=; }

@@ -226,7 +226,7 @@ run_release() {
     offline=$(install_lines " ./archives/")
     [[ $(wc -l <<<"$commands") == 4 ]] || { echo "fresh: INSTALL.md begins with other than four commands: $commands"; exit 1; }
     # shellcheck disable=SC2016 # for the shell in the fresh system
-    picture='parallax status; kill %1; wait %1; test -s points.ply; [[ $(head -c 8 left.png | od -An -tx1) == " 89 50 4e 47 0d 0a 1a 0a" ]]'
+    picture='parallax status; kill %1; wait %1; test -s /tmp/points.ply; [[ $(head -c 8 /tmp/left.png | od -An -tx1) == " 89 50 4e 47 0d 0a 1a 0a" ]]'
 
     release_root "$root"
     type_lines "four commands to a picture" "$root" "$commands"$'\n'"$picture"

@@ -26,10 +26,10 @@ NVIDIA = "LicenseRef-NVIDIA-CUDA-Toolkit-EULA"
 # Short names of Debian's copyright files, and SPDX's identifiers. Others become a LicenseRef with the text of the file.
 LICENSES = {
     "apache-2.0": "Apache-2.0", "artistic": "Artistic-1.0-Perl", "bsd-2-clause": "BSD-2-Clause", "bsd-3-clause": "BSD-3-Clause", "boost-1.0": "BSL-1.0",
-    "bsl-1.0": "BSL-1.0", "cc0-1.0": "CC0-1.0", "epl-2.0": "EPL-2.0", "expat": "MIT", "gpl-2": "GPL-2.0-only", "gpl-2+": "GPL-2.0-or-later",
-    "gpl-2.0+": "GPL-2.0-or-later", "gpl-3": "GPL-3.0-only", "gpl-3+": "GPL-3.0-or-later", "isc": "ISC", "lgpl-2": "LGPL-2.0-only",
+    "bsl-1.0": "BSL-1.0", "cc0-1.0": "CC0-1.0", "epl-2": "EPL-2.0", "epl-2.0": "EPL-2.0", "expat": "MIT", "gpl-2": "GPL-2.0-only", "gpl-2+": "GPL-2.0-or-later",
+    "gpl-2.0+": "GPL-2.0-or-later", "gpl-3": "GPL-3.0-only", "gpl-3+": "GPL-3.0-or-later", "gpl-3.0+": "GPL-3.0-or-later", "isc": "ISC", "lgpl-2": "LGPL-2.0-only",
     "lgpl-2+": "LGPL-2.0-or-later", "lgpl-2.1": "LGPL-2.1-only", "lgpl-2.1+": "LGPL-2.1-or-later", "lgpl-3": "LGPL-3.0-only",
-    "lgpl-3+": "LGPL-3.0-or-later", "mit": "MIT", "zlib": "Zlib",
+    "lgpl-3+": "LGPL-3.0-or-later", "libpng": "Libpng", "mit": "MIT", "ntp": "NTP", "x11": "X11", "zlib": "Zlib",
 }
 
 
@@ -56,6 +56,8 @@ class Root:
     def __init__(self, root, machine):
         self.root = root
         self.folders = {f"{usr}{folder}" for usr in ("", "/usr") for folder in (f"/lib/{machine}", "/lib", "/lib64")}
+        system = re.search(rb'(?m)^NAME="?([^"\n]*)', read(f"{root}/etc/os-release" if os.path.exists(f"{root}/etc/os-release") else "/etc/os-release"))
+        self.distribution = system[1].decode()
         self.owners = {}
         for listed in sorted(glob.glob(f"{root}/var/lib/dpkg/info/*.list")):
             package = os.path.basename(listed).removesuffix(".list").split(":")[0]
@@ -99,19 +101,27 @@ class Document:
         return reference
 
     def license_of(self, package, root):
-        """An expression from a copyright file that machines can read; else the whole file as a licence of its own."""
+        """An expression of all licences of a copyright file that machines can read; else the whole file as a licence of its own."""
         text = root.copyright(package)
         if not text:
             return "NOASSERTION"
-        names = set()
-        if text.startswith("Format:"):
-            for stanza in text.split("\n\n"):
-                files, name = re.search(r"(?m)^Files: *(.*)", stanza), re.search(r"(?m)^License: *(.*)", stanza)
-                if files and name and not files[1].startswith("debian/"):
-                    names.add(name[1].strip().lower())
-        if names and all(name in LICENSES for name in names):
-            return " AND ".join(sorted({LICENSES[name] for name in names}))
-        return self.own_license(f"copyright-{package}", text, f"the file copyright of Debian's package {package}")
+        texts, names = {}, set()
+        for stanza in text.split("\n\n"):
+            name = re.search(r"(?m)^License: *(.+)((?:\n[ \t].*)*)", stanza)
+            if name:
+                texts[name[1].strip().lower()] = texts.get(name[1].strip().lower()) or name[2]
+                files = re.search(r"(?m)^Files: *(.*)", stanza)
+                if files and not files[1].startswith("debian/"):
+                    names.add(name[1].strip())
+        if not text.startswith("Format:") or not names:
+            return self.own_license(f"copyright-{package}", text, f"the file copyright of the package {package}")
+        def term(name):
+            known = LICENSES.get(name.lower())
+            return known or self.own_license(f"{package}-{name}", texts.get(name.lower()) or text, name)
+        def expression(name):
+            choices = [term(each) for each in re.split(r" or (?=\S)", name, flags=re.IGNORECASE)]
+            return choices[0] if len(choices) == 1 else f"({' OR '.join(choices)})"
+        return " AND ".join(sorted({expression(name) for name in names}))
 
     # --- what others made ---
 
@@ -123,20 +133,21 @@ class Document:
         reference = identifier("Package", name, architecture)
         version = root.versions.get((name, architecture), "NOASSERTION")
         self.packages[reference] = {
-            "SPDXID": reference, "name": name, "versionInfo": version, "supplier": "Organization: Debian or Ubuntu",
+            "SPDXID": reference, "name": name, "versionInfo": version, "supplier": f"Organization: {root.distribution}",
             "downloadLocation": "NOASSERTION", "filesAnalyzed": False, "licenseConcluded": "NOASSERTION",
             "licenseDeclared": self.license_of(name, root), "copyrightText": "NOASSERTION",
             "comment": f"a package of the system that Parallax was built on; it has {library}, and is no part of this release",
         }
         return reference
 
-    def cuda_part(self, name, comment):
+    def cuda_part(self, name, comment, license=NVIDIA):
         reference = identifier("Package", name)
-        self.licenses[NVIDIA] = {"licenseId": NVIDIA, "name": "NVIDIA CUDA Toolkit End User License Agreement",
-                                 "extractedText": "https://docs.nvidia.com/cuda/eula/", "seeAlsos": ["https://docs.nvidia.com/cuda/eula/"]}
+        if license == NVIDIA:
+            self.licenses[NVIDIA] = {"licenseId": NVIDIA, "name": "NVIDIA CUDA Toolkit End User License Agreement",
+                                     "extractedText": "https://docs.nvidia.com/cuda/eula/", "seeAlsos": ["https://docs.nvidia.com/cuda/eula/"]}
         self.packages[reference] = {
             "SPDXID": reference, "name": name, "supplier": "Organization: NVIDIA", "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
-            "licenseConcluded": "NOASSERTION", "licenseDeclared": NVIDIA, "copyrightText": "NOASSERTION", "comment": comment,
+            "licenseConcluded": "NOASSERTION", "licenseDeclared": license, "copyrightText": "NOASSERTION", "comment": comment,
         }
         return reference
 
@@ -159,7 +170,7 @@ class Document:
         if ".nv_fatbin" in said and not any(library.startswith("libcudart") for library in needed):
             self.relate(reference, "STATIC_LINK", self.cuda_part("cuda-cudart-static", "the CUDA runtime, linked into programs of this release"))
         if b"libcuda.so.1" in content:
-            self.relate(self.cuda_part("libcuda", "the NVIDIA driver, loaded at run time where there is one; no part of this release"),
+            self.relate(self.cuda_part("libcuda", "the NVIDIA driver, loaded at run time where there is one; no part of this release", "NOASSERTION"),
                         "OPTIONAL_DEPENDENCY_OF", reference)
 
     def add_package(self, path, name, version, contents, architecture, comment=None):

@@ -80,7 +80,6 @@ LEFT_OUT = {
 # {root} is the folder in which the places are.
 STAND_INS = [
     ("", r"/tmp/", "{root}/tmp/"),
-    ("", r"/usr/share/", "{root}/usr/share/"),
     ("", r"/etc/parallax/", "{root}/etc/parallax/"),
     ("", r"/var/lib/prometheus/node-exporter/", "{root}/tmp/"),
     ("", r"/var/lib/parallax/blackbox/\S+\.box|(?<=blackbox )FILE$", "{root}/blackbox/live.box"),

@@ -143,16 +143,28 @@ names=$(for deb in "$folder"/apt/*_{amd64,all}.deb; do dpkg-deb -f "$deb" Packag
 quietly apt "$folder" install --simulate $names
 for name in $names; do grep -q "^Inst $name (0.1.0 " "$work/log" || fail "apt would not install $name"; done
 
-# Back from 0.1.0 to the older release, as docs/install.md says.
-for deb in "$folder"/apt/*_{amd64,all}.deb; do
-    dpkg-deb -f "$deb" | sed 's/^Package: .*/&\nStatus: install ok installed/'
-    echo
-done >"$work/installed"
+# As docs/install.md says: from the older release to this one, and back.
+believe_installed() { # FOLDER
+    local deb
+    for deb in "$1"/apt/*_{amd64,all}.deb; do
+        dpkg-deb -f "$deb" | sed 's/^Package: .*/&\nStatus: install ok installed/'
+        echo
+    done >"$work/installed"
+}
+expect_change() { # FROM TO
+    local name
+    for name in $names; do grep -q "^Inst $name \[$1\] ($2 " "$work/log" || { cat "$work/log"; fail "apt would not go from $1 to $2 with $name"; }; done
+    ! grep '^Remv' "$work/log" || fail "apt would remove packages on the way from $1 to $2"
+}
+believe_installed "$older"
+quietly apt "$folder" update
+quietly apt "$folder" upgrade --simulate
+expect_change 0.0.9 0.1.0
+believe_installed "$folder"
 quietly apt "$older" update
-# shellcheck disable=SC2086,SC2046
+# shellcheck disable=SC2086,SC2046 # one word a package
 quietly apt "$older" install --simulate --allow-downgrades $(printf '%s=0.0.9 ' $names)
-for name in $names; do grep -q "^Inst $name \[0.1.0\] (0.0.9 " "$work/log" || fail "apt would not go back to the older $name"; done
-! grep -q '^Remv' "$work/log" || fail "apt would remove packages in a roll back"
+expect_change 0.1.0 0.0.9
 : >"$work/installed"
 rm -rf "$work/apt"
 

@@ -106,6 +106,7 @@ backend() { # ARCHITECTURE
 
 write_notes() {
     local architecture system
+    # shellcheck source=/dev/null
     system=$(. /etc/os-release && echo "$PRETTY_NAME")
     {
         printf '# Parallax %s\n\n' "$version"
@@ -132,7 +133,6 @@ sign() {
     fi
     local gpg=(gpg --batch --yes --armor --digest-algo SHA512 --local-user "$PLX_SIGNING_KEY")
     "${gpg[@]}" --export "$PLX_SIGNING_KEY" >parallax.asc
-    [[ -s parallax.asc ]] || die "gpg knows no key $PLX_SIGNING_KEY (PLX_SIGNING_KEY)"
     "${gpg[@]}" --output apt/InRelease --clearsign apt/Release
     "${gpg[@]}" --output apt/Release.gpg --detach-sign apt/Release
     "${gpg[@]}" --output SHA256SUMS.asc --detach-sign SHA256SUMS
@@ -142,6 +142,8 @@ sign() {
 
 for tool in apt-ftparchive dpkg-deb gpg readelf; do command -v $tool >/dev/null || die "no $tool here (./dev setup --all)"; done
 [[ -x build/python/bin/pip ]] || die "no build/python, which makes the wheel (./dev setup --all)"
+[[ ! ${PLX_SIGNING_KEY-} ]] || gpg --batch --list-secret-keys "$PLX_SIGNING_KEY" >/dev/null 2>&1 ||
+    die "gpg knows no secret key $PLX_SIGNING_KEY (PLX_SIGNING_KEY)"
 source=$PWD
 choose_tag ${1+"$1"}
 [[ $# == 0 ]] || shift

@@ -84,7 +84,7 @@ git -C "$one" commit --quiet --allow-empty --message later
 refuses "a later commit" "HEAD is not v0.1.0: git checkout v0.1.0" "$one/toolchain/release.sh"
 git -C "$one" checkout --quiet v0.1.0
 refuses "packages of another version" "is not of version 0.1.0" "$one/toolchain/release.sh" v0.1.0 "$work/packages-0.0.9/amd64"
-PLX_SIGNING_KEY=nobody@test.example refuses "a key that is not there" "knows no key nobody@test.example" release "$one" 0.1.0
+PLX_SIGNING_KEY=nobody@test.example refuses "a key that is not there" "knows no secret key nobody@test.example" release "$one" 0.1.0
 echo "ok: refusals"
 
 # --- the same bytes, with a key and without ------------------------------------------------------------------------

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 steps="format layers gcc clang cuda tidy cppcheck analyzer asan tsan fuzz python"
-more_steps="fresh"
+more_steps="fresh release"
 jobs=$(nproc)
 logs=build/log
 mkdir -p "$logs"
@@ -94,6 +94,8 @@ step_python() {
 }
 # The commands of README.md in a fresh Debian 12, as root and as a user.
 step_fresh() { toolchain/fresh.sh; }
+# The commands of docs/install.md there, with a release.
+step_release() { toolchain/fresh.sh release; }
 
 for step in "${@:-$steps}"; do
     for name in $step; do

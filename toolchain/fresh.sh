@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Keeps the promise of README.md on a fresh Debian 12: ./dev demo and ./dev test, typed in a clean clone of HEAD in a root of its own. Once as
 # root with ../shared beside the clone, once without it as a user whom ./dev asks before it uses sudo. Called by ./dev check fresh; exits 77 with
-# the reason where it cannot run. Takes some 3 GB of disk. Nothing stays mounted, and nothing of this machine is changed but build/fresh and build/log.
+# the reason where it cannot run. With the word release it types the four commands of docs/install.md instead, in the newest signed release of
+# build/dist (./dev check release). Takes some 3 GB of disk. Nothing stays mounted, and nothing of this machine is
+# changed but build/fresh and build/log.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -63,13 +65,17 @@ make_base() {
     echo "$wanted" >"$fresh/base.wanted"
 }
 
-# Unpacks a fresh system with a clone of HEAD in the home of USER.
-make_root() { # ROOT USER HOME
+unpack_base() { # ROOT
     rm -rf --one-file-system "$1"
     mkdir "$1"
     tar -C "$1" --numeric-owner -xpf "$fresh/base.tar"
     cp -L /etc/resolv.conf "$1/etc/resolv.conf"
     printf '127.0.0.1 localhost %s\n' "$(hostname)" >"$1/etc/hosts"
+}
+
+# Unpacks a fresh system with a clone of HEAD in the home of USER.
+make_root() { # ROOT USER HOME
+    unpack_base "$1"
     [[ $2 == root ]] || add_user "$1" "$2"
     # By a URL, because a plain path would share files with this repository, whose owner then changed.
     git clone --quiet --depth 1 "file://$PWD" "$1$3/parallax"
@@ -171,10 +177,82 @@ run_fresh() { # NAME USER HOME
     rm -rf --one-file-system "${fresh:?}/$1"
 }
 
+# --- a release -----------------------------------------------------------------------------------------------------
+
+newest_release() {
+    local folder
+    for folder in $(find build/dist -mindepth 1 -maxdepth 1 -name 'parallax-*' -printf '%f\n' 2>/dev/null | sort -rV); do
+        if [[ -f build/dist/$folder/apt/InRelease ]]; then echo "$folder"; return; fi
+    done
+    skip "no signed release in build/dist (PLX_SIGNING_KEY=KEY ./dev release)"
+}
+
+# The lines of the release's own INSTALL.md that have PATTERN. The system has no sudo: root types them.
+install_lines() { # PATTERN
+    grep -e "$1" "build/dist/$release/INSTALL.md" |
+        sed "s/sudo //g; s/apt install/apt install -y/g; s/VERSION/${release#parallax-}/g; s/ *# .*//"
+}
+
+# The first block of commands: four.
+install_commands() {
+    # shellcheck disable=SC2016 # no command, but the marks of a block
+    sed -n '/^```sh$/,/^```$/p' "build/dist/$release/INSTALL.md" | sed '1d; /^```$/,$d; s/sudo //g'
+}
+
+release_root() { # ROOT
+    unpack_base "$1"
+    cp -r "build/dist/$release" "$1/srv/"
+}
+
+# Types LINES in the release's folder in ROOT, with PREFIX before the shell.
+type_lines() { # STEP ROOT LINES [PREFIX]
+    local log="$logs/fresh-release-${1// /-}.log" begun=$SECONDS
+    printf '%s\n' "$3" >"$2/srv/typed"
+    if ! in_root "$2" root /root "cd /srv/$release && DEBIAN_FRONTEND=noninteractive ${4-} bash -ex /srv/typed" >"$log" 2>&1 </dev/null; then
+        tail -n 5 "$log"
+        echo "fresh: $release: $1 failed; its log: $log"
+        exit 1
+    fi
+    echo "time: $release: $1: $((SECONDS - begun)) s"
+}
+
+# Three strangers: one types the four lines, which end with a picture, and rolls back (to the same version); one fetches packages with
+# a network; one has no network, but these packages.
+run_release() {
+    local root=$fresh/release commands picture back fetch offline
+    commands=$(install_commands)
+    back=$(install_lines --allow-downgrades)
+    fetch=$(install_lines --download-only)
+    offline=$(install_lines " ./archives/")
+    [[ $(wc -l <<<"$commands") == 4 ]] || { echo "fresh: INSTALL.md begins with other than four commands: $commands"; exit 1; }
+    # shellcheck disable=SC2016 # for the shell in the fresh system
+    picture='parallax status; kill %1; wait %1; test -s /tmp/points.ply; [[ $(head -c 8 /tmp/left.png | od -An -tx1) == " 89 50 4e 47 0d 0a 1a 0a" ]]'
+
+    release_root "$root"
+    type_lines "four commands to a picture" "$root" "$commands"$'\n'"$picture"
+    type_lines "roll back" "$root" "$back"$'\n'"dpkg-query -W -f '\${Status}' parallax | grep 'ok installed'"
+
+    release_root "$root"
+    type_lines "fetch for offline" "$root" "$(head -n 2 <<<"$commands")"$'\n'"$fetch"
+    rm -rf "$fresh/archives"
+    cp -r "$root/var/cache/apt/archives" "$fresh/archives"
+
+    release_root "$root"
+    cp -r "$fresh/archives" "$root/srv/$release/"
+    type_lines "offline" "$root" "$offline"$'\n'"$commands"$'\n'"$picture" "unshare --net"
+    rm -rf --one-file-system "${root:?}" "$fresh/archives"
+}
+
 check_tools
 mkdir -p "$fresh" "$logs"
 exec 9>"$fresh/lock"
 flock 9
+if [[ ${1-} == release ]]; then
+    release=$(newest_release) || { echo "$release"; exit 77; }
+    make_base
+    run_release
+    exit
+fi
 make_base
 failed=0
 shared=$(readlink -f ../shared)

@@ -59,6 +59,9 @@ LEFT_OUT = {
     "journalctl *": "a service that systemd started",
     "chgrp parallax *": "the group that the package makes",
     "ssh *": "another machine",
+    "echo * | sudo tee *": "root; system/release writes such a line",
+    "export PARALLAX_SOCKET=*; *": "a fresh system; ./dev check release types it there",
+    "gpg --*": "a release; system/release checks its signatures",
     "pip install *": "the network; test_wheel builds and installs it",
     "parallax cameras": "cameras; vm_cameras runs it",
     "gpiodetect*": "a GPIO chip",
@@ -78,7 +81,6 @@ LEFT_OUT = {
 # {root} is the folder in which the places are.
 STAND_INS = [
     ("", r"/tmp/", "{root}/tmp/"),
-    ("", r"/usr/share/", "{root}/usr/share/"),
     ("", r"/etc/parallax/", "{root}/etc/parallax/"),
     ("", r"/var/lib/prometheus/node-exporter/", "{root}/tmp/"),
     ("", r"/var/lib/parallax/blackbox/\S+\.box|(?<=blackbox )FILE$", "{root}/blackbox/live.box"),

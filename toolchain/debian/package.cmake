@@ -4,7 +4,7 @@
 set(PLX_SOURCE_DIR ${CMAKE_SOURCE_DIR})
 include(toolchain/commit.cmake)
 
-# Before 0.1.0, and later than what was committed earlier.
+# A release (toolchain/release.sh) has its number. Everything else comes before it, and after what was committed earlier.
 set(epoch_before "$ENV{SOURCE_DATE_EPOCH}")
 set(ENV{SOURCE_DATE_EPOCH} ${PLX_COMMIT_EPOCH})
 string(TIMESTAMP commit_time %Y%m%d%H%M%S UTC)
@@ -12,6 +12,9 @@ string(TIMESTAMP PLX_CHANGELOG_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
 set(ENV{SOURCE_DATE_EPOCH} "${epoch_before}")
 string(REPLACE - . commit_word ${PLX_COMMIT})
 set(PLX_DEB_VERSION ${PROJECT_VERSION}~git${commit_time}.${commit_word})
+if(DEFINED ENV{PLX_RELEASE})
+    set(PLX_DEB_VERSION ${PROJECT_VERSION})
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME parallax)

@@ -8,6 +8,7 @@
 #include <parallax/client.h>
 #include <parallax/error.h>
 
+#include "app/ros/compressor.h"
 #include "app/ros/locator.h"
 #include "bridge/diagnostics_message.h"
 #include "core/base/clock.h"
@@ -20,7 +21,7 @@
 struct plx_ros_node {
     const char *socket;
     const struct plx_frame_names *frames;
-    int slow_percent;
+    struct plx_ros_tools tools;
     struct plx_ros_publisher *publisher;
     struct plx_ros_locator *locator;
     struct plx_client *client; /* NULL: no service yet */
@@ -54,14 +55,16 @@ int plx_ros_node_create(const char *socket, const struct plx_ros_names *names, s
     struct plx_ros_node *node = calloc(1, sizeof *node);
     if (!node)
         return PLX_ERR_NOMEM;
-    const int result = plx_ros_locator_create(publisher, &names->frames, &node->locator);
+    int result = plx_ros_locator_create(publisher, &names->frames, &node->locator);
+    if (result == 0)
+        result = plx_ros_compressor_create(&node->tools.compressor);
     if (result < 0) {
-        free(node);
+        plx_ros_node_destroy(node);
         return result;
     }
     node->socket = socket;
     node->frames = &names->frames;
-    node->slow_percent = names->slow_percent;
+    node->tools.slow_percent = names->slow_percent;
     node->publisher = publisher;
     node->connected_ns = plx_now_ns() - RETRY_NS;
     node->diagnosed_ns = plx_now_ns();
@@ -77,6 +80,7 @@ void plx_ros_node_destroy(struct plx_ros_node *node)
         return;
     plx_disconnect(node->client);
     plx_ros_locator_destroy(node->locator);
+    plx_ros_compressor_destroy(node->tools.compressor);
     free(node->frame);
     free(node->scratch);
     free(node);
@@ -192,7 +196,7 @@ static void publish_topics(struct plx_ros_node *node, const struct plx_frame_mes
     union plx_ros_message message;
     for (int i = 0; i < PLX_ROS_TOPICS; i++)
         if (is_of_frames(i) && (topics >> i & 1) && plx_ros_is_read(node->publisher, i) &&
-            plx_ros_topic_fill(i, messages, node->slow_percent, &message) == 0)
+            plx_ros_topic_fill(i, messages, &node->tools, &message) == 0)
             plx_ros_publish(node->publisher, i, &message);
 }
 

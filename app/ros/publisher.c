@@ -18,6 +18,7 @@
 
 /* The C structures of formats/cdr/ros_types.h are those that idlc makes: writers take them as they are. */
 #define SAME(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(theirs), "the layout of " #ours " is that of idlc")
+SAME(ros_compressed_image, sensor_msgs_msg_dds__CompressedImage_);
 SAME(ros_costmap, nav2_msgs_msg_dds__Costmap_);
 SAME(ros_polygon_instance_stamped, geometry_msgs_msg_dds__PolygonInstanceStamped_);
 SAME(ros_point32, geometry_msgs_msg_dds__Point32_);
@@ -45,6 +46,7 @@ static const struct {
     const struct plx_cdr_type *type;
     const dds_topic_descriptor_t *descriptor;
 } descriptors[] = {
+    {&ros_compressed_image_type, &sensor_msgs_msg_dds__CompressedImage__desc},
     {&ros_costmap_type, &nav2_msgs_msg_dds__Costmap__desc},
     {&ros_polygon_instance_stamped_type, &geometry_msgs_msg_dds__PolygonInstanceStamped__desc},
     {&ros_speed_limit_type, &nav2_msgs_msg_dds__SpeedLimit__desc},

@@ -7,9 +7,14 @@
 
 #include <parallax/error.h>
 
+#include "app/ros/compressor.h"
+
 struct plx_ros_topic plx_ros_topic_of(int topic)
 {
     static const struct plx_ros_topic own[] = {
+        [PLX_ROS_TOPIC_LEFT_JPEG - PLX_TOPICS] = {"left", "left/image_rect/compressed", &ros_compressed_image_type},
+        [PLX_ROS_TOPIC_COLOUR_JPEG - PLX_TOPICS] = {"colour", "left/image_rect_color/compressed", &ros_compressed_image_type},
+        [PLX_ROS_TOPIC_DEPTH_PNG - PLX_TOPICS] = {"depth", "depth/image_rect/compressedDepth", &ros_compressed_image_type},
         [PLX_ROS_TOPIC_COSTMAP - PLX_TOPICS] = {"costmap", "costmap", &ros_costmap_type},
         [PLX_ROS_TOPIC_ZONE_STOP - PLX_TOPICS] = {"zone", "zone_stop", &ros_polygon_instance_stamped_type},
         [PLX_ROS_TOPIC_ZONE_SLOW - PLX_TOPICS] = {"zone", "zone_slow", &ros_polygon_instance_stamped_type},
@@ -23,10 +28,28 @@ struct plx_ros_topic plx_ros_topic_of(int topic)
     return (struct plx_ros_topic){plx_topics[topic].word, plx_topics[topic].name, plx_topics[topic].type};
 }
 
-int plx_ros_topic_fill(int topic, const struct plx_frame_messages *messages, double slow_percent,
+/* TOPIC is that of the picture itself. */
+static int fill_compressed(enum plx_topic_id topic, const struct plx_frame_messages *messages,
+                           const struct plx_ros_tools *tools, struct ros_compressed_image *ret_compressed)
+{
+    union plx_topic_message message;
+    const int result = plx_topic_fill(topic, messages, &message);
+    if (result < 0)
+        return result;
+    return topic == PLX_TOPIC_DEPTH ? plx_ros_compress_depth(tools->compressor, &message.image, ret_compressed)
+                                    : plx_ros_compress_picture(tools->compressor, &message.image, ret_compressed);
+}
+
+int plx_ros_topic_fill(int topic, const struct plx_frame_messages *messages, const struct plx_ros_tools *tools,
                        union plx_ros_message *ret_message)
 {
     switch (topic) {
+    case PLX_ROS_TOPIC_LEFT_JPEG:
+        return fill_compressed(PLX_TOPIC_LEFT, messages, tools, &ret_message->compressed);
+    case PLX_ROS_TOPIC_COLOUR_JPEG:
+        return fill_compressed(PLX_TOPIC_COLOUR, messages, tools, &ret_message->compressed);
+    case PLX_ROS_TOPIC_DEPTH_PNG:
+        return fill_compressed(PLX_TOPIC_DEPTH, messages, tools, &ret_message->compressed);
     case PLX_ROS_TOPIC_COSTMAP:
         return plx_message_costmap(messages, &ret_message->costmap);
     case PLX_ROS_TOPIC_ZONE_STOP:
@@ -34,7 +57,7 @@ int plx_ros_topic_fill(int topic, const struct plx_frame_messages *messages, dou
     case PLX_ROS_TOPIC_ZONE_SLOW:
         return plx_message_zone(messages, PLX_VERDICT_SLOW, &ret_message->zone);
     case PLX_ROS_TOPIC_SPEED_LIMIT:
-        return plx_message_speed_limit(messages, slow_percent, &ret_message->speed_limit);
+        return plx_message_speed_limit(messages, tools->slow_percent, &ret_message->speed_limit);
     default:
         return topic < PLX_TOPICS ? plx_topic_fill((enum plx_topic_id)topic, messages, &ret_message->common)
                                   : PLX_ERR_NOT_FOUND;

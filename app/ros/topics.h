@@ -9,10 +9,13 @@
 
 #define PLX_ROS_NAME 256
 
-/* Topics of ROS alone, behind those of bridge/topics.h: for Nav2; and the boxes of a detector, which are read, and the answers.
- */
+/* Topics of ROS alone, behind those of bridge/topics.h: compressed pictures; for Nav2; and the boxes of a detector, which are
+ * read, and the answers. */
 enum plx_ros_topic_id {
-    PLX_ROS_TOPIC_COSTMAP = PLX_TOPICS,
+    PLX_ROS_TOPIC_LEFT_JPEG = PLX_TOPICS,
+    PLX_ROS_TOPIC_COLOUR_JPEG,
+    PLX_ROS_TOPIC_DEPTH_PNG,
+    PLX_ROS_TOPIC_COSTMAP,
     PLX_ROS_TOPIC_ZONE_STOP,
     PLX_ROS_TOPIC_ZONE_SLOW,
     PLX_ROS_TOPIC_SPEED_LIMIT,
@@ -29,6 +32,7 @@ struct plx_ros_topic {
 
 union plx_ros_message {
     union plx_topic_message common;
+    struct ros_compressed_image compressed;
     struct ros_costmap costmap;
     struct ros_polygon_instance_stamped zone;
     struct ros_speed_limit speed_limit;
@@ -44,8 +48,17 @@ struct plx_ros_names {
     int slow_percent;              /* ros.slow_percent */
 };
 
-/* Fills the message of a frame for TOPIC. NOT_FOUND: it has none, or no frame fills that topic. */
-int plx_ros_topic_fill(int topic, const struct plx_frame_messages *messages, double slow_percent,
+struct plx_ros_compressor;
+
+/* What topics of ROS alone need besides the frame. */
+struct plx_ros_tools {
+    double slow_percent; /* ros.slow_percent */
+    struct plx_ros_compressor *compressor;
+};
+
+/* Fills the message of a frame for TOPIC. NOT_FOUND: it has none, or no frame fills that topic; errors of app/ros/compressor.h.
+ */
+int plx_ros_topic_fill(int topic, const struct plx_frame_messages *messages, const struct plx_ros_tools *tools,
                        union plx_ros_message *ret_message);
 
 /* Names from CONFIG. ARG: a key is wrong; the sentence names it. RET_NAMES must not be copied. */

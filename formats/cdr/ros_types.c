@@ -104,7 +104,8 @@ TYPE(ros_image, "sensor_msgs/msg/Image", "RIHS01_d31d41a9a4c4bc8eae9be757b0beed3
 
 FIELDS(ros_compressed_image) = {MESSAGE(ros_compressed_image, header, ros_header_type), ONE(ros_compressed_image, format),
                                 SEQUENCE(ros_compressed_image, data)};
-static TYPE(ros_compressed_image, "sensor_msgs/msg/CompressedImage", NULL);
+TYPE(ros_compressed_image, "sensor_msgs/msg/CompressedImage",
+     "RIHS01_15640771531571185e2efc8a100baf923961a4d15d5569652e6cb6691e8e371a");
 
 FIELDS(ros_region_of_interest) = {ONE(ros_region_of_interest, x_offset), ONE(ros_region_of_interest, y_offset),
                                   ONE(ros_region_of_interest, height), ONE(ros_region_of_interest, width),
@@ -298,6 +299,7 @@ TYPE(ros_diagnostic_array, "diagnostic_msgs/msg/DiagnosticArray",
 
 const struct plx_cdr_type *const ros_message_types[] = {
     &ros_camera_info_type,
+    &ros_compressed_image_type,
     &ros_costmap_type,
     &ros_detection_2d_array_type,
     &ros_detection_3d_array_type,

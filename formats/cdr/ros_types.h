@@ -302,7 +302,7 @@ struct ros_diagnostic_array {
 extern const struct plx_cdr_type ros_camera_info_type, ros_detection_2d_array_type, ros_detection_3d_array_type,
     ros_diagnostic_array_type, ros_disparity_image_type, ros_image_type, ros_laser_scan_type, ros_marker_array_type,
     ros_occupancy_grid_type, ros_odometry_type, ros_point_cloud2_type, ros_string_type, ros_costmap_type,
-    ros_polygon_instance_stamped_type, ros_speed_limit_type, ros_tf_message_type;
+    ros_compressed_image_type, ros_polygon_instance_stamped_type, ros_speed_limit_type, ros_tf_message_type;
 
 /* All of these, and NULL. */
 extern const struct plx_cdr_type *const ros_message_types[];

@@ -19,7 +19,9 @@ BUILD = pathlib.Path(os.environ["PLX_PYTHON_PACKAGES"]).parent
 DISTRIBUTIONS = [name for name in ("jazzy", "kilted") if (BUILD / f"ros-{name}/installed.txt").exists()]
 NO_WHEEL = ("vision_msgs",)  # PyPI has no wheel of these types
 TOPICS = {name: kind.replace("/msg/", "/") for name, kind in FRAME_TOPICS.items() if not kind.startswith(NO_WHEEL)}
-TOPICS |= {"verdict": "std_msgs/String", "zone_stop": "geometry_msgs/PolygonInstanceStamped", "left/image_rect_color": "sensor_msgs/Image"}
+TOPICS |= {"verdict": "std_msgs/String", "zone_stop": "geometry_msgs/PolygonInstanceStamped", "left/image_rect_color": "sensor_msgs/Image",
+           "left/image_rect/compressed": "sensor_msgs/CompressedImage", "left/image_rect_color/compressed": "sensor_msgs/CompressedImage",
+           "depth/image_rect/compressedDepth": "sensor_msgs/CompressedImage"}
 MOUNT = ("mount.z_m=1", "mount.pitch_deg=5.73", "colour.enabled=true")
 
 

@@ -12,10 +12,12 @@
 #include "core/base/clock.h"
 #include "drivers/mcap/bag_files.h"
 #include "drivers/mcap/camera_info.h"
+#include "drivers/mcap/compressed.h"
 #include "drivers/mcap/message.h"
 #include "formats/mcap/buffer.h"
 
 #define TOPIC_BYTES 256
+#define COMPRESSED "/compressed"
 #define SEEN_TOPICS 8
 #define SHORTEST_PERIOD_NS (PLX_NS_PER_S / 1000) /* shortest that replay can play */
 #define UNTIMED_PERIOD_NS (PLX_NS_PER_S / 10)
@@ -56,7 +58,8 @@ struct plx_bag {
     struct plx_bag_info info;
     struct plx_mcap_reader *reader; /* stands in file FILE, behind the first position[eye] pictures of each eye */
     int file, position[STREAMS];
-    ZSTD_DCtx *zstd; /* for messages that are compressed one by one; NULL until there is one */
+    struct plx_compressed *compressed; /* for JPEG and PNG; NULL until there is one */
+    ZSTD_DCtx *zstd;                   /* for messages that are compressed one by one; NULL until there is one */
     struct plx_mcap_buffer plain;
     char seen[SEEN_TOPICS][TOPIC_BYTES]; /* topics with pictures, for an error */
     int seen_count;
@@ -69,12 +72,23 @@ static int out_of_memory(const struct plx_bag *bag, struct plx_error_message *me
     return plx_fail(message, PLX_ERR_NOMEM, "%s: out of memory", bag->path);
 }
 
+/* The picture of GOT, which is valid until the next one; if not WHOLE perhaps without its pixels. */
+static int decode_message(struct plx_bag *bag, const struct plx_mcap_message *got, bool whole, struct ros_image *ret_image,
+                          enum plx_type *ret_type, struct plx_error_message *message)
+{
+    if (!plx_message_is(got, &ros_compressed_image_type))
+        return plx_image_decode(got, bag->path, ret_image, ret_type, message);
+    if (!bag->compressed && plx_compressed_create(&bag->compressed) < 0)
+        return out_of_memory(bag, message);
+    return plx_compressed_decode(bag->compressed, got, bag->path, whole, ret_image, ret_type, message);
+}
+
 static int add_picture(struct plx_bag *bag, struct eye *eye, const struct plx_mcap_message *got,
                        struct plx_error_message *message)
 {
     struct ros_image image;
     enum plx_type type;
-    int result = plx_image_decode(got, bag->path, &image, &type, message);
+    int result = decode_message(bag, got, false, &image, &type, message);
     if (result < 0)
         return result;
     if (eye->count == eye->capacity) {
@@ -136,14 +150,25 @@ static void note_topic(struct plx_bag *bag, const struct plx_mcap_message *got)
     for (int i = 0; i < bag->seen_count; i++)
         if (strncmp(bag->seen[i], topic, TOPIC_BYTES - 1) == 0)
             return;
-    if (bag->seen_count < SEEN_TOPICS && plx_message_is(got, &ros_image_type))
+    const bool is_picture = plx_message_is(got, &ros_image_type) || plx_message_is(got, &ros_compressed_image_type);
+    if (bag->seen_count < SEEN_TOPICS && is_picture)
         snprintf(bag->seen[bag->seen_count++], TOPIC_BYTES, "%s", topic);
+}
+
+/* TOPIC without the last part that image_transport adds for compressed pictures. */
+static void base_of(const char *topic, char ret_base[TOPIC_BYTES])
+{
+    const size_t length = strlen(topic), added = strlen(COMPRESSED);
+    const bool is_compressed = length > added && strcmp(topic + length - added, COMPRESSED) == 0;
+    snprintf(ret_base, TOPIC_BYTES, "%.*s", (int)(is_compressed ? length - added : length), topic);
 }
 
 /* image_proc names rectified pictures image_rect or image_rect_color: "rect" is a word of the topic's last part. */
 static bool is_rectified(const char *topic)
 {
-    const char *slash = strrchr(topic, '/'), *name = slash ? slash + 1 : topic;
+    char base[TOPIC_BYTES];
+    base_of(topic, base);
+    const char *slash = strrchr(base, '/'), *name = slash ? slash + 1 : base;
     for (const char *word = name; word; word = strchr(word, '_'), word = word ? word + 1 : NULL) {
         const size_t length = strcspn(word, "_");
         if ((length == 4 && strncmp(word, "rect", 4) == 0) || (length == 9 && strncmp(word, "rectified", 9) == 0))
@@ -465,19 +490,24 @@ int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration
 /* camera_info lies beside the pictures, as image_transport looks for it. */
 static void name_topics(struct eye *eye, const char *topic)
 {
-    const char *slash = strrchr(topic, '/');
+    char base[TOPIC_BYTES];
+    base_of(topic, base);
+    const char *slash = strrchr(base, '/');
     snprintf(eye->topic, sizeof eye->topic, "%s", topic);
-    snprintf(eye->info_topic, sizeof eye->info_topic, "%.*scamera_info", slash ? (int)(slash - topic + 1) : 0, topic);
+    snprintf(eye->info_topic, sizeof eye->info_topic, "%.*scamera_info", slash ? (int)(slash - base + 1) : 0, base);
 }
 
 /* The colours lie beside the left picture, as image_proc names them. */
 static void name_colour(struct plx_bag *bag)
 {
-    const char *topic = bag->eye[PLX_LEFT].topic, *slash = strrchr(topic, '/');
+    const char *topic = bag->eye[PLX_LEFT].topic;
+    char base[TOPIC_BYTES];
+    base_of(topic, base);
+    const char *slash = strrchr(base, '/');
     struct eye *colour = &bag->eye[COLOUR];
     if (bag->colour)
-        snprintf(colour->topic, sizeof colour->topic, "%.*s%s", slash ? (int)(slash - topic + 1) : 0, topic,
-                 is_rectified(topic) ? "image_rect_color" : "image_color");
+        snprintf(colour->topic, sizeof colour->topic, "%.*s%s%s", slash ? (int)(slash - base + 1) : 0, base,
+                 is_rectified(topic) ? "image_rect_color" : "image_color", topic + strlen(base));
 }
 
 static void forget(struct plx_bag *bag)
@@ -539,6 +569,7 @@ void plx_bag_close(struct plx_bag *bag)
         return;
     forget(bag);
     plx_mcap_reader_destroy(bag->reader);
+    plx_compressed_destroy(bag->compressed);
     ZSTD_freeDCtx(bag->zstd);
     free(bag->plain.data);
     plx_bag_files_free(&bag->files);
@@ -631,13 +662,13 @@ static int decode_rgb(const struct plx_bag *bag, const char *topic, const struct
 }
 
 /* A picture of STREAM to IMAGE, or if LEFT is not NULL there. */
-static int decode(const struct plx_bag *bag, const struct plx_mcap_message *got, int stream, const struct plx_image *image,
+static int decode(struct plx_bag *bag, const struct plx_mcap_message *got, int stream, const struct plx_image *image,
                   const struct coloured *left, struct plx_error_message *message)
 {
     struct ros_image picture;
     enum plx_type type;
     const char *topic = got->channel->topic;
-    int result = plx_image_decode(got, bag->path, &picture, &type, message);
+    int result = decode_message(bag, got, true, &picture, &type, message);
     if (result < 0)
         return result;
     if ((int)picture.width != image->width || (int)picture.height != image->height || type < image->type)

@@ -34,11 +34,13 @@ static struct {
     uint16_t channel[BAG_CHANNELS];
 } bag;
 
+static const struct plx_cdr_type *bag_picture_type = &ros_image_type; /* of the next bag's left and right pictures */
+
 /* Begins the bag anew, with pictures on the topics LEFT and RIGHT. */
 static inline void bag_begin(const char *left, const char *right)
 {
-    static const struct plx_cdr_type *const type[BAG_CHANNELS] = {&ros_image_type, &ros_image_type, &ros_camera_info_type,
-                                                                  &ros_camera_info_type, &ros_image_type};
+    const struct plx_cdr_type *const type[BAG_CHANNELS] = {bag_picture_type, bag_picture_type, &ros_camera_info_type,
+                                                           &ros_camera_info_type, &ros_image_type};
     const char *const topic[BAG_CHANNELS] = {left, right, "/cam/left/camera_info", "/cam/right/camera_info",
                                              "/cam/left/image_rect_color"};
     struct plx_error_message message;

@@ -4,7 +4,7 @@
 #ifndef PLX_APP_ROS_COMPRESSOR_H
 #define PLX_APP_ROS_COMPRESSOR_H
 
-#include "formats/cdr/ros_types.h"
+#include "bridge/frame_messages.h"
 
 struct plx_ros_compressor;
 

@@ -27,7 +27,7 @@
 
 enum { COLOUR = PLX_EYES, PICTURES }; /* pictures of a pair; the third where the service has colour */
 
-static const char *const folder[PICTURES] = {"image_0", "image_1", "image_0" PLX_LAYOUT_COLOUR};
+static const char *const folder[PICTURES] = {"image_0", "image_1", ("image_0" PLX_LAYOUT_COLOUR)};
 static const enum plx_plane_id plane_of[PICTURES] = {PLX_PLANE_LEFT, PLX_PLANE_RIGHT, PLX_PLANE_COLOUR};
 
 struct recording {

@@ -247,6 +247,12 @@ static void pinhole_is_identity_and_fills_an_identity_map(void **state)
     map.width = 512;
     assert_int_equal(plx_remap_fill(&calibration, PLX_LEFT, NULL, &map), PLX_ERR_ARG);
     map.width = 513;
+    for (int i = 0; i < 9; i++) { /* one that turns the picture, whatever number says so */
+        struct plx_stereo_calibration turned = calibration;
+        turned.rectification[PLX_LEFT][i] += 1e-4;
+        assert_false(plx_calibration_is_identity(&turned, PLX_LEFT));
+        assert_true(plx_calibration_is_identity(&turned, PLX_RIGHT));
+    }
     calibration.camera[PLX_LEFT].k[0] = 0.1;
     calibration.camera[PLX_LEFT].model = PLX_DISTORTION_PLUMB_BOB;
     assert_false(plx_calibration_is_identity(&calibration, PLX_LEFT));

@@ -2,12 +2,15 @@
 /* The engine's process under the supervisor's clock: it is asked to end, killed and given up in time; its last reports are
  * passed on; hints leave room for other commands; what is late is said once; and the next engine begins anew. */
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <parallax/error.h>
 
+#include "app/log.h"
 #include "app/supervisor/engine_process.h"
 #include "core/base/clock.h"
 #include "tests/child_alive.h"
@@ -231,6 +234,25 @@ static bool watch(int64_t now_ns, struct plx_error_message *reason)
     return plx_engine_watch_progress(&engine, &recovery, &clock_now, now_ns, reason);
 }
 
+static char line[256]; /* the last one of the log */
+
+static void keep_line(void *context, int level, const char *text)
+{
+    (void)context;
+    (void)level;
+    snprintf(line, sizeof line, "%s", text);
+}
+
+/* The line goes on after BEFORE with TIME_NS, in seconds. */
+static void expect_time_said(const char *before, int64_t time_ns)
+{
+    const char *said = strstr(line, before);
+    if (!said)
+        fail_msg("\"%s\" is not in \"%s\"", before, line);
+    else
+        assert_float_equal(strtod(said + strlen(before), NULL), (double)time_ns * 1e-9, 0.006);
+}
+
 static void what_is_late_is_said_once(void **state)
 {
     (void)state;
@@ -241,6 +263,7 @@ static void what_is_late_is_said_once(void **state)
     assert_string_equal(reason.text, "");
     assert_false(watch(warn_ns + 1, &reason));
     assert_string_equal(reason.text, "stage sgm takes longer than its budget");
+    expect_time_said("stage sgm has taken ", plx_budget_warn_ns(PLX_STAGE_SGM, PLX_NS_PER_MS) + 1);
     plx_say(&reason, "another");
     assert_false(watch(fatal_ns, &reason));
     assert_string_equal(reason.text, "another");
@@ -271,6 +294,7 @@ static void an_engine_that_waits_for_a_processor_is_kept(void **state)
     assert_false(watch(fatal_ns + PLX_NS_PER_S, &reason));
     assert_true(recovery.held_up && recovery.run_delay_ns == waited_ns + PLX_NS_PER_S);
     assert_string_equal(reason.text, "other programs keep the processors busy: stage sgm waits for one");
+    expect_time_said("stage sgm has waited ", recovery.run_delay_ns);
     plx_say(&reason, "another");
     assert_false(watch(fatal_ns + PLX_NS_PER_S, &reason));
     assert_string_equal(reason.text, "another");                          /* said once */
@@ -327,6 +351,7 @@ static void the_next_engine_begins_anew(void **state)
 
 int main(void)
 {
+    plx_log_copy(keep_line, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_engine_has_a_second_to_end_in_order),
         cmocka_unit_test(an_engine_that_is_replaced_is_asked_and_the_next_one_starts_at_once),

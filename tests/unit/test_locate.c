@@ -8,6 +8,7 @@
 #include <parallax/client.h>
 #include <parallax/words.h>
 
+#include "client/cluster.h"
 #include "tests/cmocka.h"
 
 #define WIDTH 320
@@ -257,6 +258,20 @@ static void too_far_and_infinite(void **state)
     expect_unknown(middle, PLX_LOCATION_BEYOND_REACH);
 }
 
+/* The right camera's principal point lies 5 px further left than the left one's, and the planes begin at 2 px. */
+static void disparities_count_from_that_of_infinity(void **state)
+{
+    (void)state;
+    scene.frame.calibration.cx_right = 155;
+    scene.view.min_disparity = 2;
+    for (int y = 100; y < 160; y++)
+        for (int x = 140; x < 220; x++)
+            scene.disparity[y][x] = (uint16_t)((FOCAL_BASELINE / 5 + 5 - 2) * PLX_DISPARITY_ONE);
+    const struct plx_location l = locate(middle);
+    assert_int_equal(l.state, PLX_LOCATION_KNOWN);
+    assert_true(is_near(l.distance_m, 5, 0.02));
+}
+
 static void guesses_are_not_known(void **state)
 {
     (void)state;
@@ -287,6 +302,40 @@ static void its_obstacle_and_its_base(void **state)
     assert_true(l.obstacle == 1 && isnan(l.velocity_mps[0]));
     scene.frame.obstacle[1].label = 8;
     assert_int_equal(locate(middle).obstacle, -1);
+}
+
+/* A cluster begins at 16 px, a step of its bins, where its far pixels lie: they count for its obstacle. */
+static void the_farthest_pixels_of_a_thing_tell_its_obstacle(void **state)
+{
+    (void)state;
+    draw(140, 100, 80, 60, FOCAL_BASELINE / 19);
+    draw(140, 100, 40, 60, FOCAL_BASELINE / 16);
+    for (int y = 100; y < 160; y++) {
+        memset(&scene.confidence[y][140], 0, 40); /* so that they spread its depth little */
+        for (int x = 140; x < 180; x++)
+            scene.labels[y][x] = 7;
+    }
+    scene.view.obstacle_count = 1;
+    scene.frame.obstacle[0] = (struct plx_obstacle){.label = 7, .track = 12};
+    const struct plx_location l = locate(middle);
+    assert_int_equal(l.state, PLX_LOCATION_KNOWN);
+    assert_true(l.share == 1 && l.obstacle == 0);
+}
+
+/* What lies in the memory behind the samples is older, and belongs to no thing. */
+static void only_the_samples_of_a_box_make_a_cluster(void **state)
+{
+    (void)state;
+    static struct plx_samples samples = {.columns = 1, .rows = 1, .valid_weight = 1000, .weight = 1000, .count = 10};
+    struct plx_cluster cluster;
+    for (int i = 0; i < samples.count; i++)
+        samples.sample[i] = (struct plx_sample){.disparity_px = 20, .weight = 100};
+    samples.sample[samples.count] = (struct plx_sample){.disparity_px = 80, .weight = 60000};
+    assert_true(plx_cluster_find(&samples, &cluster));
+    assert_true(cluster.count == 10 && cluster.share == 1 && is_near(cluster.median, 20, 0.1));
+    samples.sample[samples.count].disparity_px = 20;
+    assert_true(plx_cluster_find(&samples, &cluster));
+    assert_true(cluster.count == 10 && cluster.share == 1);
 }
 
 /* Records and numbers of a damaged memory lead nowhere else; sanitizers watch. */
@@ -345,8 +394,11 @@ int main(void)
         TEST(boxes_of_every_size_and_place),
         TEST(frames_that_cannot_tell),
         TEST(too_far_and_infinite),
+        TEST(disparities_count_from_that_of_infinity),
         TEST(guesses_are_not_known),
         TEST(its_obstacle_and_its_base),
+        TEST(the_farthest_pixels_of_a_thing_tell_its_obstacle),
+        TEST(only_the_samples_of_a_box_make_a_cluster),
         TEST(damaged_memory),
         TEST(arguments),
     };

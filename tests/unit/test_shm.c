@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared memory: what its seals and modes forbid, and what the writer's calls leave in it. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +16,18 @@
 #include "tests/unit/ring_shm.h"
 
 #define NOBODY 65534
+
+/* What the machine says when the memory's pages are to be made; 0: it makes them. */
+static int allocation_error;
+
+int fallocate(int fd, int mode, off_t offset, off_t length)
+{
+    int (*const real)(int, int, off_t, off_t) = (int (*)(int, int, off_t, off_t))(uintptr_t)dlsym(RTLD_NEXT, "fallocate");
+    if (allocation_error == 0)
+        return real(fd, mode, offset, length);
+    errno = allocation_error;
+    return -1;
+}
 
 static void wrong_options_are_refused(void **state)
 {
@@ -57,7 +70,27 @@ static void the_smallest_and_the_largest_ring_are_made(void **state)
     assert_int_equal(plx_shm_create(&small, &shm, NULL), PLX_ERR_RANGE);
 }
 
-/* As whoever runs the test, root included: it is the seals that hold. */
+/* Whatever a full machine calls it. */
+static void no_memory_left_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        int error, result;
+    } cases[] = {{ENOMEM, PLX_ERR_NOMEM}, {ENOSPC, PLX_ERR_NOMEM}, {ENFILE, PLX_ERR_NOMEM}, {EIO, PLX_ERR_IO}};
+    const struct plx_shm_options options = {.epoch = 1, .slots = 4, .frame_bytes = 1 << 20};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plx_error_message message = {{0}};
+        struct plx_shm *shm = NULL;
+        allocation_error = cases[i].error;
+        const int result = plx_shm_create(&options, &shm, &message);
+        allocation_error = 0;
+        assert_int_equal(result, cases[i].result);
+        assert_non_null(strstr(message.text, "cannot allocate it"));
+        assert_int_equal(strstr(message.text, "; lower publish.slots") != NULL, cases[i].result == PLX_ERR_NOMEM);
+        assert_null(shm);
+    }
+}
+
 /* A process without room for a descriptor is told what to do, as one without memory is. */
 static void no_descriptor_left_is_said(void **state)
 {
@@ -77,6 +110,7 @@ static void no_descriptor_left_is_said(void **state)
     assert_null(shm);
 }
 
+/* As whoever runs the test, root included: it is the seals that hold. */
 static void client_descriptor_gives_no_way_to_write(void **state)
 {
     (void)state;
@@ -330,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(the_smallest_and_the_largest_ring_are_made),
+        cmocka_unit_test(no_memory_left_is_said),
         cmocka_unit_test(no_descriptor_left_is_said),
         cmocka_unit_test(client_descriptor_gives_no_way_to_write),
         cmocka_unit_test(another_user_cannot_even_open_it),

@@ -80,6 +80,19 @@ static void columns_move_while_the_robot_turns(void **state)
     assert_true(plx_skew_columns(&skew, FOCAL) > PLX_SKEW_MAX_COLUMNS_PX);
 }
 
+/* Points beside the robot's way move outwards: 1 m ahead of 2 m, those at half a focal length by a quarter of it. */
+static void columns_move_while_the_robot_drives_ahead(void **state)
+{
+    (void)state;
+    static const double ahead[6] = {0, 0, 1, 0, 0, 0};
+    const struct plx_motion_info drive = motion_of(ahead);
+    struct plx_skew skew = {0};
+
+    for (int i = 0; i < 2; i++)
+        plx_skew_update(&skew, &drive, SKEW_NS);
+    assert_float_equal(plx_skew_columns(&skew, FOCAL), FOCAL / 4 * (double)SKEW_NS / 1e9, 0.01);
+}
+
 static void a_robot_that_rocks_is_never_at_rest(void **state)
 {
     (void)state;
@@ -107,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_a_point_that_stands_still),
         cmocka_unit_test(columns_move_while_the_robot_turns),
+        cmocka_unit_test(columns_move_while_the_robot_drives_ahead),
         cmocka_unit_test(a_robot_that_rocks_is_never_at_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

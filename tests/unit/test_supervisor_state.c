@@ -164,6 +164,27 @@ static void clients_read_state_and_reason(void **state)
     sd_event_unref(event);
 }
 
+/* A file whose frames no memory can hold opens well: the plan that runs stays. */
+static void a_ring_that_cannot_be_made_changes_nothing(void **state)
+{
+    (void)state;
+    static struct plx_config config; /* large */
+    begin(true, false);
+    plx_config_default(&config);
+    plx_reload_init(&supervisor.reload, &config);
+    supervisor.reload.plan.frame_bytes = supervisor.publisher.frame_bytes = sizeof(struct plx_frame);
+    supervisor.reload.phase = PLX_RELOAD_PROBING;
+    supervisor.reload.candidate.frame_bytes = 100; /* less than the smallest frame */
+    supervisor.recovery.state = PLX_STATE_RUNNING;
+    plx_supervisor_follow_reload(&supervisor, PLX_RELOAD_OPENS);
+    assert_int_equal(supervisor.reload.phase, PLX_RELOAD_NONE);
+    assert_int_equal(supervisor.reload.plan.frame_bytes, sizeof(struct plx_frame));
+    assert_non_null(
+        strstr(plx_supervisor_reason(&supervisor), "configuration kept as it was: shared memory: frames of 100 bytes"));
+    assert_null(supervisor.publisher.next);
+    assert_true(supervisor.recovery.start_ns == 0); /* no engine is started in place of the one that runs */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +194,7 @@ int main(void)
         cmocka_unit_test(the_first_end_counts),
         cmocka_unit_test(a_service_that_waits_keeps_waiting),
         cmocka_unit_test(clients_read_state_and_reason),
+        cmocka_unit_test(a_ring_that_cannot_be_made_changes_nothing),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

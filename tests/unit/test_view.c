@@ -186,6 +186,10 @@ static void clouds_need_room_and_disparity(void **state)
     assert_int_equal(plx_points(&view, points, 8), PLX_ERR_ARG);
     assert_int_equal(plx_points(&view, points, 14), PLX_ERR_ARG);
     assert_int_equal(plx_points(&view, NULL, 12), PLX_ERR_ARG);
+    view.frame = NULL; /* as plx_view leaves it when it fails */
+    assert_int_equal(plx_depth(&view, points, 4), PLX_ERR_NOT_FOUND);
+    assert_int_equal(plx_points(&view, points, 12), PLX_ERR_NOT_FOUND);
+    view.frame = &frame;
     assert_true(points[0] == 0);
     static const uint32_t ranges[] = {0xFFFFFFFF, 257, 4000, 256}; /* one that no service has is cut to the largest */
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {

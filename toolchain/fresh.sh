@@ -3,8 +3,8 @@
 # Keeps the promise of README.md on a fresh Debian 12: ./dev demo and ./dev test, typed in a clean clone of HEAD in a root of its own. Once as
 # root with ../shared beside the clone, once without it as a user whom ./dev asks before it uses sudo. Called by ./dev check fresh; exits 77 with
 # the reason where it cannot run. With the word release it types the four commands of docs/install.md instead, in the newest signed release of
-# build/dist (./dev check release). Takes some 3 GB of disk. Nothing stays mounted, and nothing of this machine is
-# changed but build/fresh and build/log.
+# build/dist (./dev check release). With the word base it makes build/fresh/base.tar alone, for images. Takes some 3 GB of disk. Nothing
+# stays mounted, and nothing of this machine is changed but build/fresh and build/log.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -254,6 +254,7 @@ if [[ ${1-} == release ]]; then
     exit
 fi
 make_base
+[[ ${1-} != base ]] || exit 0
 failed=0
 shared=$(readlink -f ../shared)
 [[ -d $shared ]] || { echo "no ../shared here: both runs go without it"; shared=; }

@@ -59,6 +59,8 @@ LEFT_OUT = {
     "journalctl *": "a service that systemd started",
     "chgrp parallax *": "the group that the package makes",
     "ssh *": "another machine",
+    "docker compose *": "docker; system/container reads compose.yaml",
+    "podman run *": "images, and cameras; system/container runs containers",
     "echo * | sudo tee *": "root; system/release writes such a line",
     "export PARALLAX_SOCKET=*; *": "a fresh system; ./dev check release types it there",
     "gpg --*": "a release; system/release checks its signatures",

@@ -79,12 +79,15 @@ static int ask_for_reload(const char *socket_path, struct plx_error_message *mes
     snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     const bool is_there = fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
-                          getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0;
+                          getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
     const int error = errno;
     if (fd >= 0)
         close(fd);
     if (!is_there)
         return plx_fail(message, plx_error_of_errno(error), "%s: no service there: %s", socket_path, strerror(error));
+    if (peer.pid <= 0) /* a process outside this PID namespace; kill(0) would signal this program's own group */
+        return plx_fail(message, PLX_ERR_PERMISSION, "%s: the service runs in another container: send it SIGHUP from outside",
+                        socket_path);
     if (kill(peer.pid, SIGHUP) == 0)
         return 0;
     return plx_fail(message, plx_error_of_errno(errno), "cannot ask process %d to reload: %s; run the command as root",

@@ -31,14 +31,15 @@ for name in release other; do quietly gpg --batch --passphrase '' --quick-genera
 
 # The same packages with another version.
 packages_of() { # VERSION
-    local deb tree=$work/tree
-    mkdir -p "$work/packages-$1"/{amd64,arm64}
+    local deb folder tree=$work/tree
     for deb in "$built"/*.deb "$for_arm64"/*.deb; do
         [[ -f $deb && $deb != "$for_arm64"/*_all.deb ]] || continue
         rm -rf "$tree"
         dpkg-deb -R "$deb" "$tree"
         sed -i "s/0\.1\.0~git[0-9a-z.]*/$1/" "$tree/DEBIAN/control"
-        quietly dpkg-deb --root-owner-group -Zgzip -b "$tree" "$work/packages-$1/$([[ $deb == "$built"/* ]] && echo amd64 || echo arm64)"
+        folder=$work/packages-$1/$([[ $deb == "$built"/* ]] && echo amd64 || echo arm64)
+        mkdir -p "$folder"
+        quietly dpkg-deb --root-owner-group -Zgzip -b "$tree" "$folder"
     done
 }
 
@@ -52,7 +53,7 @@ make_repository() { # PLACE VERSION
         tar -C "$source" --exclude ./build --exclude ./demo -c .
     fi | tar -C "$1" -x
     ln -s "$python" "$1/build/python"
-    ln -s "$(readlink -f "$source/build/sysroot-arm64")" "$1/build/sysroot-arm64"
+    ln -s "$source/build/sysroot-arm64" "$1/build/sysroot-arm64" # if it is there
     sed -i "s/^project(parallax VERSION [0-9.]*/project(parallax VERSION $2/" "$1/CMakeLists.txt"
     sed -i "s/^__version__ = .*/__version__ = \"$2\"/" "$1/client/python/parallax_stereo/__init__.py"
     sed -i "s/^## Unreleased/## $2/" "$1/CHANGELOG.md"

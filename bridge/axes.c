@@ -11,6 +11,14 @@
 /* Forward, left, up are z, -x, -y of the camera. */
 const struct plx_pose plx_link_from_camera = {{0, 0, 1, -1, 0, 0, 0, -1, 0}, {0, 0, 0}};
 
+struct plx_pose plx_link_from_base(const struct plx_frame *frame)
+{
+    struct plx_pose pose;
+    plx_pose_invert(&frame->mount.base_from_left, &pose);
+    plx_pose_compose(&plx_link_from_camera, &pose, &pose);
+    return pose;
+}
+
 void plx_link_from_scan(const struct plx_ground_info *ground, double ret_rotation[9])
 {
     const double up[3] = {-(double)ground->normal[2], (double)ground->normal[0], (double)ground->normal[1]};

@@ -173,9 +173,9 @@ static struct ros_diagnostic_status network_status(struct plx_diagnostics *d)
         d->network_value[i] = (struct ros_key_value){key[i], d->network_text[i]};
     }
     snprintf(d->network_message, sizeof d->network_message,
-             "readers lose %.0f %% and ask for it again; where they run: sudo sysctl -w net.core.rmem_max=16777216 "
-             "net.core.rmem_default=4194304, then start them again",
-             percent);
+             "readers lose %.0f %% and ask for it again; where they run: sudo sysctl -w net.core.rmem_max=%d "
+             "net.core.rmem_default=%d, then start them again",
+             percent, PLX_RMEM_MAX, PLX_RMEM_DEFAULT);
     return (struct ros_diagnostic_status){
         .level = loses ? PLX_DIAGNOSTIC_WARN : PLX_DIAGNOSTIC_OK,
         .name = "parallax: network",

@@ -15,6 +15,10 @@ enum plx_diagnostic_level { PLX_DIAGNOSTIC_OK, PLX_DIAGNOSTIC_WARN, PLX_DIAGNOST
 
 #define PLX_DRIFT_VALUES 26
 
+/* Socket buffers for pictures and points, bytes, as systemd/parallax-ros.sysctl sets them: net.core.rmem_default, rmem_max. */
+#define PLX_RMEM_DEFAULT 4194304
+#define PLX_RMEM_MAX 16777216
+
 /* What is said about the service, and the memory of its message. */
 struct plx_diagnostics {
     uint32_t state, health, restarts; /* enum plx_state, enum plx_health; engines that were replaced */

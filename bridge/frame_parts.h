@@ -19,6 +19,9 @@ double plx_message_depth_of(const struct plx_frame *frame, uint16_t disparity);
 /* From axes of the camera (x right, y down, z forward) to those of parallax_link (x forward, y left, z up). */
 extern const struct plx_pose plx_link_from_camera;
 
+/* Moves points of the robot's base, which FRAME must know, to axes of parallax_link. */
+struct plx_pose plx_link_from_base(const struct plx_frame *frame);
+
 /* The rotation from axes of parallax_scan to those of parallax_link, row-major: up is up from the ground, forward is forward
  * along it. The identity while no ground is known, or the camera looks straight down or up. */
 void plx_link_from_scan(const struct plx_ground_info *ground, double ret_rotation[9]);

@@ -9,7 +9,7 @@
 #include "core/base/words.h"
 
 #define MAX_PIXELS 1e6
-#define UNKNOWN_VARIANCE 1e6 /* of a direction, as in odometry */
+#define UNKNOWN_VARIANCE 1e6 /* a direction's, as in odometry */
 #define UNKNOWN_COVARIANCE (-1)
 
 bool plx_boxes_fit(const struct ros_detection_2d_array *boxes)

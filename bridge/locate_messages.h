@@ -13,7 +13,7 @@
 #include "formats/cdr/ros_types.h"
 
 #define PLX_LOCATE_MAX_BOXES 256       /* boxes of one message */
-#define PLX_LOCATE_MAX_HYPOTHESES 2048 /* of all boxes of one message */
+#define PLX_LOCATE_MAX_HYPOTHESES 2048 /* in all boxes of one message */
 
 /* Whether the frame of a message of boxes was found. */
 enum plx_boxes_frame {
@@ -25,7 +25,7 @@ enum plx_boxes_frame {
 /* The place of each box of a message. */
 struct plx_boxes_answer {
     enum plx_boxes_frame frame;
-    double fx; /* of the frame, pixels */
+    double fx; /* focal length of the frame, pixels */
     struct plx_location location[PLX_LOCATE_MAX_BOXES];
     bool is_invalid[PLX_LOCATE_MAX_BOXES]; /* the box has no size, or numbers that are not finite */
 };

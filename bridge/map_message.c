@@ -26,9 +26,8 @@ static struct plx_pose scan_from_cells(const struct plx_frame *frame)
     pose.translation[1] = map->origin_y * PLX_MAP_CELL_M;
     plx_pose_invert(&map_from_base, &step);
     plx_pose_compose(&step, &pose, &pose);
-    plx_pose_invert(&frame->mount.base_from_left, &step);
+    step = plx_link_from_base(frame);
     plx_pose_compose(&step, &pose, &pose);
-    plx_pose_compose(&plx_link_from_camera, &pose, &pose);
     step = (struct plx_pose){.translation = {0}};
     plx_link_from_scan(&frame->ground, step.rotation);
     plx_pose_invert(&step, &step);

@@ -21,23 +21,15 @@ struct outline {
 _Static_assert(sizeof(struct outline) <= PLX_OBSTACLE_SCRATCH, "it fits into the scratch of a frame");
 
 /* Moves points of the robot's base to parallax_link; the link itself is the base where the frame knows no mount. */
-static struct plx_pose link_from_base(const struct plx_frame *frame)
+static struct plx_pose place_of_base(const struct plx_frame *frame)
 {
-    struct plx_pose pose = PLX_POSE_IDENTITY;
-    if (frame->mount.base_from_left.rotation[0] == 0 && frame->mount.base_from_left.rotation[1] == 0 &&
-        frame->mount.base_from_left.rotation[2] == 0)
-        return pose;
-    plx_pose_invert(&frame->mount.base_from_left, &pose);
-    plx_pose_compose(&plx_link_from_camera, &pose, &pose);
-    return pose;
+    return plx_pose_is_rigid(&frame->mount.base_from_left) ? plx_link_from_base(frame) : PLX_POSE_IDENTITY;
 }
 
 static void add_point(struct outline *outline, const struct plx_pose *pose, float x, float y)
 {
-    const double *r = pose->rotation, *t = pose->translation;
     double moved[3];
-    for (int i = 0; i < 3; i++)
-        moved[i] = r[3 * i] * (double)x + r[3 * i + 1] * (double)y + t[i];
+    plx_pose_apply(pose, (const double[3]){(double)x, (double)y, 0}, moved);
     outline->point[outline->count++] = (struct ros_point32){(float)moved[0], (float)moved[1], (float)moved[2]};
 }
 
@@ -46,7 +38,7 @@ static void draw_tripped(const struct plx_frame *frame, struct outline *outline)
 {
     static const float corner[NEAR_POINTS][2] = {
         {NEAR_M, NEAR_M}, {NEAR_M, -NEAR_M}, {-NEAR_M, -NEAR_M}, {-NEAR_M, NEAR_M}, {NEAR_M, NEAR_M}};
-    const struct plx_pose pose = link_from_base(frame);
+    const struct plx_pose pose = place_of_base(frame);
     const int number = frame->verdict.zone;
     for (int i = 0; i < NEAR_POINTS; i++)
         add_point(outline, &pose, corner[i][0], corner[i][1]);

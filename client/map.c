@@ -153,7 +153,7 @@ int plx_map_check(const void *memory, uint64_t bytes, struct plx_map *ret_map)
 static bool check_plane(const struct plx_plane *plane, int id, uint64_t bytes, struct plx_plane *ret_plane)
 {
     const uint32_t element = plx_plane_element((enum plx_plane_id)id);
-    const uint32_t alignment = element & -element; /* of its fields: the power of two in its size */
+    const uint32_t alignment = element & -element; /* what its fields need: the power of two in its size */
     struct plx_plane seen = {
         .offset = plx_fetch32(&plane->offset),
         .pitch = plx_fetch32(&plane->pitch),

@@ -18,7 +18,7 @@ struct doctor_subject {
     const char *config_path;
     bool config_is_default;                  /* the command line names none */
     int config_error;                        /* 0, or the plx_error of reading the file */
-    struct plx_error_message config_message; /* of that error */
+    struct plx_error_message config_message; /* what that error says */
     struct plx_config file;                  /* defaults after an error */
 
     const char *socket_path;

@@ -11,7 +11,7 @@
 #include "core/pipeline/pipeline.h"
 
 #define MIB (1024.0 * 1024.0)
-#define SPARE_SHARE 0.08 /* of all memory, that should stay available: below, the service may report memory_pressure */
+#define SPARE_SHARE 0.08 /* share of all memory that should stay available: below, the service may report memory_pressure */
 
 /* --- memory ------------------------------------------------------------------------------------------------------------- */
 

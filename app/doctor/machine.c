@@ -12,12 +12,9 @@
 #include "app/doctor/check.h"
 #include "app/machine_files.h"
 #include "app/tune.h"
+#include "bridge/diagnostics_message.h"
 
 #define TEGRA_RELEASE "/etc/nv_tegra_release"
-
-/* What Cyclone DDS and Fast DDS need for pictures and points: docs/ros2.md. */
-#define RMEM_DEFAULT 4194304
-#define RMEM_MAX 16777216
 
 static bool is_jetson(const char *root)
 {
@@ -130,8 +127,8 @@ void doctor_check_network(const struct doctor_subject *subject, struct doctor_fi
         doctor_find(finding, DOCTOR_NOT_APPLICABLE, "parallax-ros is not installed (--all checks the buffers all the same)");
         return;
     }
-    judge_buffer(subject->root, "rmem_default", RMEM_DEFAULT, finding);
-    judge_buffer(subject->root, "rmem_max", RMEM_MAX, finding);
+    judge_buffer(subject->root, "rmem_default", PLX_RMEM_DEFAULT, finding);
+    judge_buffer(subject->root, "rmem_max", PLX_RMEM_MAX, finding);
     if (finding->state == DOCTOR_DOUBTFUL)
         doctor_advise(finding, "to keep them write both into /etc/sysctl.d/60-dds.conf");
 }

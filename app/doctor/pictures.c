@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/words.h"
 
-#define LOST_SHARE 0.001          /* of the pictures: fewer may be lost while cameras start */
+#define LOST_SHARE 0.001          /* share of the pictures: fewer may be lost while cameras start */
 #define MAX_SKEW_NS PLX_NS_PER_MS /* a robot that turns by 1 rad/s then moves a point by less than 1 px at fx = 1000 px */
 
 /* Flags whose cause is a camera, its cable or its driver. */

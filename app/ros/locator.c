@@ -11,7 +11,7 @@
 
 #define NOTES 64                            /* frames whose stamps are known: the largest ring */
 #define SAME_STAMP_NS PLX_NS_PER_MS         /* other clients get a stamp that differs by microseconds */
-#define MAX_BYTES (1 << 20)                 /* of a message: 256 boxes with 8 hypotheses each have 0.8 MB */
+#define MAX_BYTES (1 << 20)                 /* size of a message: 256 boxes with 8 hypotheses each have 0.8 MB */
 #define ARENA_BYTES (4 * MAX_BYTES)         /* for what they unpack to */
 #define LOG_INTERVAL_NS (10 * PLX_NS_PER_S) /* between two lines about refused messages */
 

@@ -71,7 +71,7 @@ struct plx_ros_publisher {
     dds_entity_t boxes;                  /* the reader; 0: none */
     size_t bytes[PLX_ROS_TOPICS];        /* in datagrams, of the last message */
     int64_t spread_ns;
-    struct dds_statistics *statistics[PLX_ROS_TOPICS]; /* of the writers */
+    struct dds_statistics *statistics[PLX_ROS_TOPICS]; /* the writers' own */
     uint64_t sent, dropped, sent_bytes;
 };
 

@@ -134,7 +134,8 @@ int plx_jpeg_read_rgb(const char *path, struct plx_image *ret_image, struct plx_
     return read_file(path, PLX_RGB, ret_image, message);
 }
 
-/* --- a camera's pictures, in memory ------------------------------------------------------------------------------- */
+/* --- pictures in memory, of a camera or a bag -------------------------------------------------------------------------------
+ */
 
 struct plx_jpeg {
     tjhandle handle;
@@ -163,34 +164,70 @@ void plx_jpeg_destroy(struct plx_jpeg *jpeg)
     free(jpeg);
 }
 
-static int decompress(tjhandle handle, const void *data, size_t bytes, const struct plx_image *grey,
-                      const struct plx_image *rgb, struct plx_error_message *message)
+static int read_header(tjhandle handle, const void *data, size_t bytes, struct plx_picture_info *ret_info,
+                       struct plx_error_message *message)
 {
-    int width, height, subsampling, colours;
+    int width = 0, height = 0, subsampling = 0, colours = TJCS_GRAY; /* a header that is cut off sets none of them */
 
-    if (tjDecompressHeader3(handle, data, bytes, &width, &height, &subsampling, &colours) < 0)
+    if (tjDecompressHeader3(handle, data, bytes, &width, &height, &subsampling, &colours) < 0 || width < 1 || height < 1)
         return plx_fail(message, PLX_ERR_FORMAT, "no JPEG picture: %s", tjGetErrorStr2(handle));
-    if (width != grey->width || height != grey->height)
-        return plx_fail(message, PLX_ERR_FORMAT, "a JPEG picture of %dx%d pixels, expected %dx%d", width, height, grey->width,
-                        grey->height);
+    if (colours == TJCS_CMYK || colours == TJCS_YCCK)
+        return plx_fail(message, PLX_ERR_UNSUPPORTED, "a JPEG picture in print colours (CMYK), expected grey or colour");
+    *ret_info = (struct plx_picture_info){width, height, PLX_U8, colours != TJCS_GRAY};
+    return 0;
+}
+
+/* Into IMAGE, if there is one. */
+static int decompress(tjhandle handle, const void *data, size_t bytes, const struct plx_image *image, int format,
+                      struct plx_error_message *message)
+{
+    struct plx_picture_info info;
+    int result = image ? read_header(handle, data, bytes, &info, message) : 0;
+    if (!image || result < 0)
+        return result;
+    if (info.width != image->width || info.height != image->height)
+        return plx_fail(message, PLX_ERR_FORMAT, "a JPEG picture of %dx%d pixels, expected %dx%d", info.width, info.height,
+                        image->width, image->height);
     /* A warning of libjpeg-turbo is an error here: a truncated picture is grey from there on. */
-    if (tjDecompress2(handle, data, bytes, grey->data, width, (int)grey->pitch, height, TJPF_GRAY, 0) < 0 ||
-        (rgb && tjDecompress2(handle, data, bytes, rgb->data, width, (int)rgb->pitch, height, TJPF_RGB, 0) < 0))
+    if (tjDecompress2(handle, data, bytes, image->data, info.width, (int)image->pitch, info.height, format, FLAGS) < 0)
         return plx_fail(message, PLX_ERR_FORMAT, "a damaged JPEG picture: %s", tjGetErrorStr2(handle));
     return 0;
+}
+
+/* The decompressor, made anew after an error: libjpeg-turbo 2.1 resumes where a header broke off, so the next picture would
+ * fail too. */
+static int prepare(struct plx_jpeg *jpeg, struct plx_error_message *message)
+{
+    if (!jpeg->handle)
+        jpeg->handle = tjInitDecompress();
+    return jpeg->handle ? 0 : plx_fail(message, PLX_ERR_NOMEM, "JPEG: out of memory");
+}
+
+static int conclude(struct plx_jpeg *jpeg, int result)
+{
+    if (result < 0 && jpeg->handle) {
+        tjDestroy(jpeg->handle);
+        jpeg->handle = NULL;
+    }
+    return result;
+}
+
+int plx_jpeg_header(struct plx_jpeg *jpeg, const void *data, size_t bytes, struct plx_picture_info *ret_info,
+                    struct plx_error_message *message)
+{
+    int result = prepare(jpeg, message);
+    if (result == 0)
+        result = read_header(jpeg->handle, data, bytes, ret_info, message);
+    return conclude(jpeg, result);
 }
 
 int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const struct plx_image *grey,
                     const struct plx_image *rgb, struct plx_error_message *message)
 {
-    if (!jpeg->handle)
-        jpeg->handle = tjInitDecompress();
-    if (!jpeg->handle)
-        return plx_fail(message, PLX_ERR_NOMEM, "JPEG: out of memory");
-    int result = decompress(jpeg->handle, data, bytes, grey, rgb, message);
-    if (result < 0) { /* libjpeg-turbo 2.1 resumes where a header broke off, so the next picture would fail too */
-        tjDestroy(jpeg->handle);
-        jpeg->handle = NULL;
-    }
-    return result;
+    int result = prepare(jpeg, message);
+    if (result == 0)
+        result = decompress(jpeg->handle, data, bytes, grey, TJPF_GRAY, message);
+    if (result == 0)
+        result = decompress(jpeg->handle, data, bytes, rgb, TJPF_RGB, message);
+    return conclude(jpeg, result);
 }

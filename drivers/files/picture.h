@@ -54,9 +54,12 @@ struct plx_jpeg;
 int plx_jpeg_create(struct plx_jpeg **ret_jpeg); /* NOMEM */
 void plx_jpeg_destroy(struct plx_jpeg *jpeg);    /* NULL is fine */
 
-/* Decodes the luma of DATA into GREY, U8, which must have the size of the picture, and its colours into RGB of the same size;
- * NULL: without them. FORMAT: no whole JPEG picture, or another size; the content of both is then undefined. One thread at a
- * time. */
+/* Reads the header of DATA. FORMAT; UNSUPPORTED: print colours (CMYK). One thread at a time. */
+int plx_jpeg_header(struct plx_jpeg *jpeg, const void *data, size_t bytes, struct plx_picture_info *ret_info,
+                    struct plx_error_message *message);
+
+/* Decodes the luma of DATA into GREY, U8, and its colours into RGB, each of the size of the picture, or NULL: without. FORMAT:
+ * no whole JPEG picture, or another size; the content of both is then undefined. One thread at a time. */
 int plx_jpeg_decode(struct plx_jpeg *jpeg, const void *data, size_t bytes, const struct plx_image *grey,
                     const struct plx_image *rgb, struct plx_error_message *message);
 

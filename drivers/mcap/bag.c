@@ -14,10 +14,10 @@
 #include "drivers/mcap/camera_info.h"
 #include "drivers/mcap/compressed.h"
 #include "drivers/mcap/message.h"
+#include "drivers/mcap/topic_names.h"
 #include "formats/mcap/buffer.h"
 
 #define TOPIC_BYTES 256
-#define COMPRESSED "/compressed"
 #define SEEN_TOPICS 8
 #define SHORTEST_PERIOD_NS (PLX_NS_PER_S / 1000) /* shortest that replay can play */
 #define UNTIMED_PERIOD_NS (PLX_NS_PER_S / 10)
@@ -155,28 +155,6 @@ static void note_topic(struct plx_bag *bag, const struct plx_mcap_message *got)
         snprintf(bag->seen[bag->seen_count++], TOPIC_BYTES, "%s", topic);
 }
 
-/* TOPIC without the last part that image_transport adds for compressed pictures. */
-static void base_of(const char *topic, char ret_base[TOPIC_BYTES])
-{
-    const size_t length = strlen(topic), added = strlen(COMPRESSED);
-    const bool is_compressed = length > added && strcmp(topic + length - added, COMPRESSED) == 0;
-    snprintf(ret_base, TOPIC_BYTES, "%.*s", (int)(is_compressed ? length - added : length), topic);
-}
-
-/* image_proc names rectified pictures image_rect or image_rect_color: "rect" is a word of the topic's last part. */
-static bool is_rectified(const char *topic)
-{
-    char base[TOPIC_BYTES];
-    base_of(topic, base);
-    const char *slash = strrchr(base, '/'), *name = slash ? slash + 1 : base;
-    for (const char *word = name; word; word = strchr(word, '_'), word = word ? word + 1 : NULL) {
-        const size_t length = strcspn(word, "_");
-        if ((length == 4 && strncmp(word, "rect", 4) == 0) || (length == 9 && strncmp(word, "rectified", 9) == 0))
-            return true;
-    }
-    return false;
-}
-
 static int add_message(struct plx_bag *bag, struct plx_mcap_message *got, struct plx_error_message *message)
 {
     note_topic(bag, got);
@@ -184,7 +162,7 @@ static int add_message(struct plx_bag *bag, struct plx_mcap_message *got, struct
         struct eye *eye = &bag->eye[i];
         const bool is_picture = strcmp(got->channel->topic, eye->topic) == 0;
         const bool is_info = strcmp(got->channel->topic, eye->info_topic) == 0 &&
-                             !(eye->has_info && !plx_info_is_empty(&eye->info, is_rectified(eye->topic)));
+                             !(eye->has_info && !plx_info_is_empty(&eye->info, plx_topic_is_rectified(eye->topic)));
         if (is_picture) {
             const int result = unpack(bag, got, message);
             return result < 0 ? result : add_picture(bag, eye, got, message);
@@ -477,8 +455,8 @@ int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration
     if (!left->has_info)
         return plx_fail(message, PLX_ERR_NOT_FOUND, "%s: no sensor_msgs/msg/CameraInfo on %s and %s", bag->path,
                         left->info_topic, right->info_topic);
-    const int result =
-        plx_info_calibration(info, bag->info.width, bag->info.height, is_rectified(left->topic), ret_calibration, &why);
+    const int result = plx_info_calibration(info, bag->info.width, bag->info.height, plx_topic_is_rectified(left->topic),
+                                            ret_calibration, &why);
     if (result < 0)
         return plx_fail(message, result, "%s: %s; or name a calibration", bag->path, why.text);
     ret_calibration->corrected = left->is_corrected && right->is_corrected;
@@ -490,24 +468,18 @@ int plx_bag_calibration(const struct plx_bag *bag, struct plx_stereo_calibration
 /* camera_info lies beside the pictures, as image_transport looks for it. */
 static void name_topics(struct eye *eye, const char *topic)
 {
-    char base[TOPIC_BYTES];
-    base_of(topic, base);
-    const char *slash = strrchr(base, '/');
     snprintf(eye->topic, sizeof eye->topic, "%s", topic);
-    snprintf(eye->info_topic, sizeof eye->info_topic, "%.*scamera_info", slash ? (int)(slash - base + 1) : 0, base);
+    plx_topic_beside(topic, "camera_info", "", eye->info_topic, sizeof eye->info_topic);
 }
 
 /* The colours lie beside the left picture, as image_proc names them. */
 static void name_colour(struct plx_bag *bag)
 {
     const char *topic = bag->eye[PLX_LEFT].topic;
-    char base[TOPIC_BYTES];
-    base_of(topic, base);
-    const char *slash = strrchr(base, '/');
     struct eye *colour = &bag->eye[COLOUR];
     if (bag->colour)
-        snprintf(colour->topic, sizeof colour->topic, "%.*s%s%s", slash ? (int)(slash - base + 1) : 0, base,
-                 is_rectified(topic) ? "image_rect_color" : "image_color", topic + strlen(base));
+        plx_topic_beside(topic, plx_topic_is_rectified(topic) ? "image_rect_color" : "image_color", plx_topic_transport(topic),
+                         colour->topic, sizeof colour->topic);
 }
 
 static void forget(struct plx_bag *bag)

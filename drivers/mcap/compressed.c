@@ -4,18 +4,13 @@
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
-#include <turbojpeg.h>
 
 #include <parallax/error.h>
 
-#ifdef TJFLAG_LIMITSCANS
-#    define FLAGS TJFLAG_LIMITSCANS /* limits the decoding time: a small message can hold very many scans */
-#else
-#    define FLAGS 0
-#endif
+#include "drivers/files/picture.h"
 
 struct plx_compressed {
-    tjhandle jpeg;
+    struct plx_jpeg *jpeg;
     uint8_t *pixels;
     size_t capacity;
 };
@@ -32,10 +27,8 @@ struct work {
 int plx_compressed_create(struct plx_compressed **ret_compressed)
 {
     struct plx_compressed *compressed = calloc(1, sizeof *compressed);
-    if (compressed)
-        compressed->jpeg = tjInitDecompress();
-    if (!compressed || !compressed->jpeg) {
-        plx_compressed_destroy(compressed);
+    if (!compressed || plx_jpeg_create(&compressed->jpeg) < 0) {
+        free(compressed);
         return PLX_ERR_NOMEM;
     }
     *ret_compressed = compressed;
@@ -46,8 +39,7 @@ void plx_compressed_destroy(struct plx_compressed *compressed)
 {
     if (!compressed)
         return;
-    if (compressed->jpeg)
-        tjDestroy(compressed->jpeg);
+    plx_jpeg_destroy(compressed->jpeg);
     free(compressed->pixels);
     free(compressed);
 }
@@ -91,25 +83,23 @@ static int damaged(const struct work *work, const char *kind, const char *why)
 
 static int decode_jpeg(struct plx_compressed *compressed, struct work *work, bool whole)
 {
-    unsigned char *data = (unsigned char *)(uintptr_t)work->sent.data.data; /* turbojpeg 2 has no const in its header */
-    const unsigned long bytes = work->sent.data.count;
-    int width, height, subsampling, colours;
-    if (tjDecompressHeader3(compressed->jpeg, data, bytes, &width, &height, &subsampling, &colours) < 0 || width < 1 ||
-        height < 1)
-        return damaged(work, "JPEG", tjGetErrorStr2(compressed->jpeg));
-    if (colours == TJCS_CMYK || colours == TJCS_YCCK)
-        return plx_fail(work->error, PLX_ERR_UNSUPPORTED, "%s: %s holds JPEGs in print colours (CMYK); expected grey or colour",
-                        work->path, work->topic);
-    const bool is_colour = colours != TJCS_GRAY;
+    const void *data = work->sent.data.data;
+    const size_t bytes = work->sent.data.count;
+    struct plx_error_message why;
+    struct plx_picture_info info;
+    int result = plx_jpeg_header(compressed->jpeg, data, bytes, &info, &why);
+    if (result == PLX_ERR_UNSUPPORTED)
+        return plx_fail(work->error, result, "%s: %s holds %s", work->path, work->topic, why.text);
+    if (result < 0)
+        return damaged(work, "JPEG", why.text);
     work->type = PLX_U8;
-    const int result = begin(compressed, work, (uint32_t)width, (uint32_t)height, is_colour, whole);
+    result = begin(compressed, work, (uint32_t)info.width, (uint32_t)info.height, info.colour, whole);
     if (result < 0 || !whole)
         return result;
-    /* A warning of libjpeg-turbo is an error here: a truncated picture is grey from there on. */
-    if (tjDecompress2(compressed->jpeg, data, bytes, compressed->pixels, width, 0, height, is_colour ? TJPF_RGB : TJPF_GRAY,
-                      FLAGS) < 0)
-        return damaged(work, "JPEG", tjGetErrorStr2(compressed->jpeg));
-    return 0;
+    const struct plx_image image = {compressed->pixels, info.width, info.height, work->image.step,
+                                    info.colour ? PLX_RGB : PLX_U8};
+    result = plx_jpeg_decode(compressed->jpeg, data, bytes, info.colour ? NULL : &image, info.colour ? &image : NULL, &why);
+    return result < 0 ? damaged(work, "JPEG", why.text) : 0;
 }
 
 static int decode_png(struct plx_compressed *compressed, struct work *work, bool whole)

@@ -29,7 +29,7 @@ int plx_v4l2_create(struct plx_stages *stages, const struct plx_v4l2_options *op
 struct plx_v4l2_inspection {
     char driver[16], card[32], node[256];
     char format[5];    /* "": only setting it can show the format */
-    int width, height; /* of the whole buffer */
+    int width, height; /* the whole buffer's */
     double rate_hz;    /* 0: the camera does not say */
 };
 

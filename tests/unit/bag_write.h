@@ -34,7 +34,7 @@ static struct {
     uint16_t channel[BAG_CHANNELS];
 } bag;
 
-static const struct plx_cdr_type *bag_picture_type = &ros_image_type; /* of the next bag's left and right pictures */
+static const struct plx_cdr_type *bag_picture_type = &ros_image_type; /* what the next bag's left and right pictures are */
 
 /* Begins the bag anew, with pictures on the topics LEFT and RIGHT. */
 static inline void bag_begin(const char *left, const char *right)

@@ -197,6 +197,29 @@ static void a_picture_that_is_cut_off_is_an_error(void **state)
     plx_bag_close(pairs);
 }
 
+/* libjpeg-turbo's decompressor would go on where the damaged one broke off. */
+static void a_damaged_jpeg_does_not_spoil_the_next(void **state)
+{
+    (void)state;
+    const struct plx_image both[PLX_EYES] = {{left, SIDE, SIDE, SIDE, PLX_U8}, {right, SIDE, SIDE, SIDE, PLX_U8}};
+    begin();
+    for (int k = 0; k < 3; k++) {
+        code_jpeg(k == 2, 80);
+        coded_bytes -= k == 1 ? 3 : 0; /* its end, and what comes before */
+        put_pair(100 + 50 * k);
+    }
+    bag_finish();
+    struct plx_bag *pairs;
+    struct plx_error_message message = {""};
+    assert_int_equal(open_bag(false, &pairs, &message), 0);
+    assert_int_equal(plx_bag_read(pairs, 1, both, &message), PLX_ERR_FORMAT);
+    assert_non_null(strstr(message.text, "damaged JPEG"));
+    assert_int_equal(plx_bag_read(pairs, 2, both, &message), 0);
+    assert_int_equal(plx_bag_read(pairs, 0, both, &message), 0);
+    assert_true(abs(left[3][4] - 80) <= 1);
+    plx_bag_close(pairs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +228,7 @@ int main(void)
         cmocka_unit_test(pictures_in_colour),
         cmocka_unit_test(what_is_no_picture_is_refused),
         cmocka_unit_test(a_picture_that_is_cut_off_is_an_error),
+        cmocka_unit_test(a_damaged_jpeg_does_not_spoil_the_next),
     };
     return cmocka_run_group_tests(tests, bag_make_file, bag_remove_file);
 }

@@ -186,7 +186,7 @@ static void disparities_are_corrected_or_proposed_as_the_mode_says(void **state)
         assert_true(plx_drift_result_next(&result, &evidence));
         assert_int_equal(evidence.applied, all);
         assert_true(fabs((double)evidence.after.disparity_offset_px - 0.5) < 0.1 && evidence.after.pitch_rad == 0);
-        assert_int_equal(result.memory.refines, !all); /* of as many steps as are kept: no more of them refine it */
+        assert_int_equal(result.memory.refines, !all); /* with as many steps as are kept no more of them refine it */
         plx_drift_result_settle(&result, evidence.applied, 1);
         assert_false(plx_drift_result_next(&result, &evidence));
     }

@@ -75,7 +75,7 @@ static void the_zone_that_decides_is_drawn_too(void **state)
         assert_true(has_corner(&zone, -0.25, 0.25));
     }
     frame.verdict.zone = 2;
-    frame.zone[2].points = 1000; /* of a damaged memory */
+    frame.zone[2].points = 1000; /* a damaged memory */
     assert_int_equal(plx_message_zone(&messages, PLX_VERDICT_STOP, &zone), 0);
     assert_int_equal(zone.polygon.polygon.points.count, 5 + PLX_ZONE_POINTS);
 }

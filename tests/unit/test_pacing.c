@@ -52,7 +52,7 @@ static void a_small_message_and_others_do_not_wait(void **state)
         send_datagrams(PLX_PACING_PORTION / DATAGRAM);
         assert_int_equal(plx_pacing_end(), PLX_PACING_PORTION);
     }
-    plx_pacing_begin(minute, 0); /* of unknown size */
+    plx_pacing_begin(minute, 0); /* its size is unknown */
     send_datagrams(PORTIONS);
     plx_pacing_end();
     send_datagrams(PORTIONS);

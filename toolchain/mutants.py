@@ -32,7 +32,11 @@ FOLDERS = ["core", "client", "app/publish", "app/supervisor"]
 SLOW_S = 60  # a test that takes longer is not one of the fast ones
 JOBS = os.cpu_count() or 1
 MOST_SURVIVORS = 0.25  # of all mutants
-COUNTERS = 3  # counting lines makes a test so much slower
+COUNTERS = 8  # counting lines, without optimizing, makes a test so much slower
+# An optimized line that only returns a constant has no count.
+COUNTED = "-DCMAKE_C_FLAGS=-O0 --coverage"
+# A mutant that reads beyond an array may compute nothing else: it traps. Without messages, whose columns would show in the object code.
+TRAPPED = "-DCMAKE_C_FLAGS=-O2 -fsanitize=undefined -fsanitize-undefined-trap-on-error"
 
 # --- mutants -----------------------------------------------------------------------------------------------------------------
 
@@ -111,7 +115,7 @@ class Tree:
             self._copy(path)
         shared = os.path.join(SOURCE, "../shared/data")
         # No debugging information: the line of a change must not show in the object code.
-        run(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DPLX_GPU=OFF", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O2",
+        run(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DPLX_GPU=OFF", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=",
              f"-DPLX_TEST_DATA={os.path.abspath(shared)}", f"-DPLX_PYTHON_PACKAGES={SOURCE}/build/python", *options])
 
     def _copy(self, path):
@@ -205,7 +209,7 @@ def measure_test(tree, name):
 
 def measure_reach(folders):
     """[(seconds, test, {(path, line)})], the fastest test first. Kept until a source of the product or a test changes."""
-    tree = Tree("coverage", "-DCMAKE_C_FLAGS=--coverage")  # threads may lose counts, but hardly all of a line
+    tree = Tree("coverage", COUNTED)  # threads may lose counts, but hardly all of a line
     digest = hashlib.sha256()
     for path in sorted(run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.[ch]", "*CMakeLists.txt"], cwd=SOURCE).split()):
         with open(os.path.join(SOURCE, path), "rb") as file:
@@ -238,7 +242,7 @@ class Judge:
     """Judges mutants, one at a time, in a tree of its own."""
 
     def __init__(self, number, reach):
-        self.tree = Tree(f"worker{number}")
+        self.tree = Tree(f"worker{number}", TRAPPED)
         self.reach = reach
         with open(os.path.join(self.tree.build, "compile_commands.json"), encoding="utf-8") as file:
             self.commands = json.load(file)

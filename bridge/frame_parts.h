@@ -26,6 +26,11 @@ struct plx_pose plx_link_from_base(const struct plx_frame *frame);
  * along it. The identity while no ground is known, or the camera looks straight down or up. */
 void plx_link_from_scan(const struct plx_ground_info *ground, double ret_rotation[9]);
 
+/* Covariance of a pose whose position POINT, m in axes of the camera, lies at a distance with standard deviation SIGMA_M: along
+ * the ray by that, across it by a pixel of focal length FX; its turn is unknown. SIGMA_M 0 or NAN, not known: the first element
+ * is -1, and the others are 0. */
+void plx_position_covariance(const double point[3], double sigma_m, double fx, double ret_covariance[36]);
+
 /* The unit quaternion of rotation R, row-major, with w >= 0. */
 struct ros_quaternion plx_quaternion(const double r[9]);
 

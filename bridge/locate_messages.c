@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "bridge/diagnostics_message.h"
+#include "bridge/frame_parts.h"
 #include "core/base/words.h"
 
 #define MAX_PIXELS 1e6
-#define UNKNOWN_VARIANCE 1e6 /* a direction's, as in odometry */
-#define UNKNOWN_COVARIANCE (-1)
 
 bool plx_boxes_fit(const struct ros_detection_2d_array *boxes)
 {
@@ -58,24 +57,6 @@ static struct ros_bounding_box_3d box_of(const struct plx_location *location)
         .center = {{(double)at[0], (double)at[1], (double)at[2]}, {.w = 1}},
         .size = {(double)location->size_m[0], (double)location->size_m[1], 0},
     };
-}
-
-/* The error of the distance lies along the ray through the position; that of the ray itself is about a pixel. */
-static void set_covariance(const struct plx_location *location, double fx, double ret_covariance[36])
-{
-    memset(ret_covariance, 0, 36 * sizeof *ret_covariance);
-    if (!location) {
-        ret_covariance[0] = UNKNOWN_COVARIANCE;
-        return;
-    }
-    const double z = (double)location->position_m[2], sigma = (double)location->sigma_m, pixel = z / fx;
-    const double ray[3] = {(double)location->position_m[0] / z, (double)location->position_m[1] / z, 1};
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++)
-            ret_covariance[6 * i + k] = sigma * sigma * ray[i] * ray[k];
-        ret_covariance[7 * i] += i < 2 ? pixel * pixel : 0;
-        ret_covariance[7 * (i + 3)] = UNKNOWN_VARIANCE;
-    }
 }
 
 static const char *word_of(const struct plx_boxes_answer *answer, uint32_t i, const char **ret_words)
@@ -143,7 +124,9 @@ void plx_message_located(const struct ros_detection_2d_array *boxes, const struc
         for (uint32_t k = 0; k < box->results.count; k++, next++) {
             next->hypothesis = box->results.data[k].hypothesis;
             next->pose.pose = detection->bbox.center;
-            set_covariance(location, answer->fx, next->pose.covariance);
+            const struct ros_point *at = &detection->bbox.center.position;
+            plx_position_covariance((const double[]){at->x, at->y, at->z}, location ? (double)location->sigma_m : 0, answer->fx,
+                                    next->pose.covariance);
         }
         scratch->status[i] = status_of(box, answer, i, scratch);
     }

@@ -39,6 +39,16 @@ static struct ros_bounding_box_3d box_of(const struct plx_obstacle *o)
     };
 }
 
+/* How sure the middle of BOX is: an error of the disparity grows with the square of the distance. */
+static void set_covariance(const struct plx_frame *frame, const struct plx_obstacle *o, const struct ros_bounding_box_3d *box,
+                           double ret_covariance[36])
+{
+    const struct ros_point *at = &box->center.position;
+    const double farther = at->z / (double)o->nearest_m;
+    plx_position_covariance((const double[]){at->x, at->y, at->z}, (double)o->nearest_sigma_m * farther * farther,
+                            frame->calibration.fx, ret_covariance);
+}
+
 static bool is_listed(const struct plx_frame_messages *messages, const struct plx_obstacle *o)
 {
     return messages->confirmed ? plx_confirmed_shows(messages->confirmed, o) : o->status != PLX_TRACK_LOST;
@@ -58,6 +68,7 @@ int plx_message_obstacles(const struct plx_frame_messages *messages, struct ros_
         snprintf(all->id[count], ID_BYTES, "%u", o->track);
         all->result[count] =
             (struct ros_object_hypothesis_with_pose){{"obstacle", (double)o->confidence}, {.pose = box.center}};
+        set_covariance(messages->frame, o, &box, all->result[count].pose.covariance);
         all->detection[count] = (struct ros_detection_3d){
             .header = plx_message_header(messages, PLX_FRAME_OPTICAL),
             .results = {.data = &all->result[count], .count = 1},

@@ -35,4 +35,11 @@ static inline double plx_fetch_double(const double *at)
     return value;
 }
 
+static inline float plx_fetch_float(const float *at)
+{
+    float value;
+    __atomic_load(at, &value, __ATOMIC_RELAXED);
+    return value;
+}
+
 #endif

@@ -7,11 +7,12 @@
 
 #include "client/cluster.h"
 #include "client/fetch.h"
+#include "core/base/median.h"
 
 #define MIN_VALID_SHARE 0.05F /* least share of the samples that show a thing, */
 #define MIN_VALID 4           /* and least number */
 #define MIN_THING_SHARE 0.1F  /* if less of the weight with a disparity is no ground, there is only ground */
-#define SIGMA_PX 0.3F         /* standard deviation of a disparity; that of a surface's median has its spread besides */
+#define SIGMA_PX 0.3F         /* standard deviation of a disparity whose errors were not measured */
 
 /* A thing is known if its cluster */
 #define KNOWN_SHARE 0.5F       /* has so much of the weight, */
@@ -23,13 +24,6 @@
 struct by_label {
     uint16_t index[PLX_MAX_OBSTACLES + 1];
 };
-
-static float fetch_float(const float *at)
-{
-    float number;
-    __atomic_load(at, &number, __ATOMIC_RELAXED);
-    return number;
-}
 
 static void index_labels(const struct plx_view *view, struct by_label *ret)
 {
@@ -78,8 +72,8 @@ static void set_obstacle(const struct plx_view *view, int index, struct plx_loca
     location->obstacle = index;
     location->track = plx_fetch32(&obstacle->track);
     for (int i = 0; i < 3; i++) {
-        const bool is_known = fetch_float(&obstacle->world_velocity_variance[i]) > 0;
-        location->velocity_mps[i] = is_known ? fetch_float(&obstacle->world_velocity_mps[i]) : NAN;
+        const bool is_known = plx_fetch_float(&obstacle->world_velocity_variance[i]) > 0;
+        location->velocity_mps[i] = is_known ? plx_fetch_float(&obstacle->world_velocity_mps[i]) : NAN;
     }
 }
 
@@ -100,13 +94,30 @@ static void set_base(const struct plx_view *view, struct plx_location *location)
     }
 }
 
+/* Standard deviation of a disparity of CLUSTER: by the median confidence of its samples. */
+static double disparity_sigma(const struct plx_sampler *sampler, const struct plx_samples *samples,
+                              const struct plx_cluster *cluster)
+{
+    int count[PLX_CONFIDENCES] = {0}, all = 0;
+    for (int i = 0; i < samples->count; i++) {
+        const struct plx_sample *s = &samples->sample[i];
+        const bool is_of_it = s->disparity_px >= cluster->low && s->disparity_px < cluster->high;
+        count[s->confidence] += is_of_it;
+        all += is_of_it;
+    }
+    const float sigma = sampler->sigma_px[plx_counted_median(count, all)];
+    return (double)(sigma > 0 ? sigma : SIGMA_PX);
+}
+
 /* False if the numbers of the calibration make no sense, as in a damaged memory. */
-static bool set_metres(const struct plx_sampler *sampler, const struct plx_cluster *cluster, struct plx_location *location)
+static bool set_metres(const struct plx_sampler *sampler, const struct plx_samples *samples, const struct plx_cluster *cluster,
+                       struct plx_location *location)
 {
     const struct plx_calibration_info *c = &sampler->calibration;
     const double z = c->fx * c->baseline_m / (double)cluster->median;
-    const double spread_px = (double)cluster->spread;
-    const double sigma_px = __builtin_sqrt((double)(SIGMA_PX * SIGMA_PX) + spread_px * spread_px);
+    /* the spread of a surface holds the errors of its pixels that are not alike */
+    const double pixel_px = disparity_sigma(sampler, samples, cluster), spread_px = (double)cluster->spread;
+    const double sigma_px = pixel_px > spread_px ? pixel_px : spread_px;
     const double side = 3.4641; /* of a rectangle, in standard deviations of its points: the root of 12 */
     location->distance_m = (float)z;
     location->sigma_m = (float)(z * sigma_px / (double)cluster->median);
@@ -161,7 +172,7 @@ static void locate(const struct plx_sampler *sampler, const struct by_label *by_
         location->state = PLX_LOCATION_AMBIGUOUS;
         return;
     }
-    if (!set_metres(sampler, &cluster, location)) {
+    if (!set_metres(sampler, &samples, &cluster, location)) {
         init_location(location, PLX_LOCATION_RAW);
         return;
     }

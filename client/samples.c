@@ -71,6 +71,8 @@ bool plx_sampler_init(const struct plx_view *view, struct plx_sampler *ret_sampl
     sampler.has_labels = covers(&sampler, PLX_PLANE_LABELS);
     sampler.has_stixels = view->plane[PLX_PLANE_STIXELS] && stixels->width == PLX_COLUMN_STIXELS &&
                           (uint64_t)stixels->height * PLX_COLUMN_WIDTH >= sampler.width;
+    for (int i = 0; i < PLX_CONFIDENCES; i++)
+        sampler.sigma_px[i] = plx_fetch_float(&view->frame->errors.sigma_px[i]);
     find_ground(&sampler);
     *ret_sampler = sampler;
     return true;
@@ -165,9 +167,9 @@ static struct row read_row(const struct plx_sampler *sampler, const struct plx_b
     };
 }
 
-static uint32_t weight_at(const struct row *row, int32_t x, bool is_filled)
+static uint32_t weight_of(const struct row *row, uint8_t confidence, bool is_filled)
 {
-    const uint32_t weight = row->confidence ? CONFIDENCE_FLOOR + plx_fetch8(row->confidence + x) : 255;
+    const uint32_t weight = row->confidence ? CONFIDENCE_FLOOR + confidence : 255;
     return is_filled ? weight / FILLED_DIVISOR : weight;
 }
 
@@ -198,7 +200,8 @@ static void take_row(const struct plx_sampler *sampler, const struct plx_box *bo
             continue;
         const float disparity = (float)value / PLX_DISPARITY_ONE - infinity_px;
         const bool is_filled = row.filled && plx_fetch8(row.filled + x) != 0;
-        const uint32_t weight = weight_at(&row, x, is_filled) * column[i].weight * row.weight >> CENTRE_WEIGHT_BITS;
+        const uint8_t confidence = row.confidence ? plx_fetch8(row.confidence + x) : 0;
+        const uint32_t weight = weight_of(&row, confidence, is_filled) * column[i].weight * row.weight >> CENTRE_WEIGHT_BITS;
         s->valid_weight += weight;
         if (is_low(sampler, disparity, sampler->ground[0] * (float)x + row.ground) &&
             !is_in_stretch(&column[i].stretches, s->y[line], disparity))
@@ -207,7 +210,8 @@ static void take_row(const struct plx_sampler *sampler, const struct plx_box *bo
         if (!(disparity >= REACH_PX))
             s->far_weight += weight;
         else
-            s->sample[s->count++] = (struct plx_sample){disparity, (uint16_t)weight, (uint8_t)i, (uint8_t)line, is_filled};
+            s->sample[s->count++] =
+                (struct plx_sample){disparity, (uint16_t)weight, (uint8_t)i, (uint8_t)line, confidence, is_filled};
     }
 }
 

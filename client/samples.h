@@ -18,6 +18,7 @@ struct plx_sampler {
     uint32_t width, height;      /* size of that plane */
     double infinity_px;          /* disparity of infinity, less min_disparity */
     bool has_confidence, has_filled, has_labels, has_stixels;
+    float sigma_px[PLX_CONFIDENCES]; /* standard deviation of a disparity by its confidence; 0: not known */
     bool has_ground;
     float ground[3];       /* disparity of the ground at (x, y), px above infinity: [0] x + [1] y + [2] */
     float camera_height_m; /* above that ground */
@@ -27,6 +28,7 @@ struct plx_sample {
     float disparity_px; /* above infinity */
     uint16_t weight;
     uint8_t column, row; /* among the lines of the samples */
+    uint8_t confidence;
     bool is_filled;
 };
 

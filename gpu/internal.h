@@ -15,6 +15,7 @@
 extern "C" {
 #endif
 
+#include "core/pipeline/confidence.h"
 #include "core/pipeline/stages.h"
 #include "gpu/gpu.h"
 

@@ -144,7 +144,8 @@ int matching_run_call(struct plx_stages *s, int number, const struct plx_image g
         return s->ops->cross_validate(s, &p[MATCHING_LOCAL_MEAN], &p[MATCHING_DENSE], &p[MATCHING_CANDIDATE_RAW],
                                       known(m, &grey[PLX_LEFT], p), &p[MATCHING_STRICT]);
     default:
-        return s->ops->confidence(s, &found, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);
+        return s->ops->confidence(s, &found, &p[MATCHING_CHECKED], &p[MATCHING_DENSE], known(m, &grey[PLX_LEFT], p), m,
+                                  &p[MATCHING_CONFIDENCE]);
     }
 }
 
@@ -190,5 +191,6 @@ void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_mat
                               known(m, &grey[PLX_LEFT], p), &p[MATCHING_STRICT]);
     else
         oracle_median(&p[MATCHING_LOCAL_MEAN], PLX_MEDIAN_NONE, &p[MATCHING_STRICT]);
-    oracle_confidence(&found, &p[MATCHING_CHECKED], m, &p[MATCHING_CONFIDENCE]);
+    oracle_confidence(&found, &p[MATCHING_CHECKED], &p[MATCHING_DENSE], known(m, &grey[PLX_LEFT], p), m,
+                      &p[MATCHING_CONFIDENCE]);
 }

@@ -29,7 +29,11 @@ void oracle_local_mean(const struct plx_image *src, const struct plx_image *dst)
 void oracle_cross_validate(const struct plx_image *strict, const struct plx_image *dense, const struct plx_image *raw,
                            const struct plx_image *grey, const struct plx_image *dst);
 void oracle_fill(const struct plx_image *src, const struct plx_image *dst, const struct plx_image *ret_filled);
-void oracle_confidence(const struct plx_candidates *candidates, const struct plx_image *checked, const struct plx_match *match,
+/* What the tables of core/pipeline/confidence.c turn into the confidence. */
+void oracle_confidence_score(const struct plx_candidates *candidates, const struct plx_image *checked,
+                             const struct plx_match *match, const struct plx_image *ret_score);
+void oracle_confidence(const struct plx_candidates *candidates, const struct plx_image *checked,
+                       const struct plx_image *disparity, const struct plx_image *grey, const struct plx_match *match,
                        const struct plx_image *ret_confidence);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/pipeline/confidence.h"
 #include "oracle/oracle.h"
 
 static int clamp(int value, int low, int high)
@@ -136,8 +137,8 @@ void oracle_fill(const struct plx_image *src, const struct plx_image *dst, const
     }
 }
 
-void oracle_confidence(const struct plx_candidates *candidates, const struct plx_image *checked, const struct plx_match *match,
-                       const struct plx_image *ret_confidence)
+void oracle_confidence_score(const struct plx_candidates *candidates, const struct plx_image *checked,
+                             const struct plx_match *match, const struct plx_image *ret_score)
 {
     for (int y = 0; y < checked->height; y++) {
         for (int x = 0; x < checked->width; x++) {
@@ -148,7 +149,22 @@ void oracle_confidence(const struct plx_candidates *candidates, const struct plx
                     agree += abs(at(&candidates->raw, x + dx, y + dy) - d) <= 1;
             int peak = s2 > 0 ? (s2 - s1) * 256 / s2 : 0, holds = at(checked, x, y) != PLX_DISPARITY_INVALID;
             int value = (4 * agree + peak / 4 + 16 * holds) * 256 / (s1 * (match->paths == 4 ? 2 : 1) + 128);
-            ((uint8_t *)plx_row(ret_confidence, y))[x] = (uint8_t)(value < 255 ? value : 255);
+            ((uint8_t *)plx_row(ret_score, y))[x] = (uint8_t)(value < 255 ? value : 255);
         }
     }
+}
+
+void oracle_confidence(const struct plx_candidates *candidates, const struct plx_image *checked,
+                       const struct plx_image *disparity, const struct plx_image *grey, const struct plx_match *match,
+                       const struct plx_image *ret_confidence)
+{
+    const uint8_t *probability = plx_confidence_probability(match);
+
+    oracle_confidence_score(candidates, checked, match, ret_confidence);
+    for (int y = 0; y < checked->height; y++)
+        for (int x = 0; x < checked->width; x++) {
+            uint8_t *value = (uint8_t *)plx_row(ret_confidence, y) + x;
+            const bool known = at(disparity, x, y) != PLX_DISPARITY_INVALID && ((const uint8_t *)plx_row(grey, y))[x] != 0;
+            *value = known ? probability[*value] : 0;
+        }
 }

@@ -47,6 +47,8 @@ static cJSON *obstacle_json(const struct plx_obstacle *obstacle, double depth_sc
     if (depth_scale <= 0)
         return item;
     cJSON_AddItemToObject(item, "nearest_m", plx_json_number((double)obstacle->nearest_m, 4));
+    const double sigma_m = (double)obstacle->nearest_sigma_m;
+    cJSON_AddItemToObject(item, "nearest_sigma_m", sigma_m > 0 ? plx_json_number(sigma_m, 4) : cJSON_CreateNull());
     cJSON_AddItemToObject(item, "outline_m", outline_json(obstacle, depth_scale));
     cJSON_AddItemToObject(item, "position_m", numbers(obstacle->position_m, 3));
     cJSON_AddItemToObject(item, "extent_m", numbers(obstacle->extent_m, 3));

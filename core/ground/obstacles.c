@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/base/median.h"
 #include "core/geometry/stereo.h"
 #include "core/ground/stixels.h"
 
@@ -191,6 +192,43 @@ void plx_obstacles_outline(const struct plx_image *stixels, int min_disparity, i
         for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
             if (stixel[i].label <= PLX_MAX_OBSTACLES && labelled[stixel[i].label] && plx_stixel_blocks(&stixel[i]))
                 add_to_outline(&stixel[i], x, labelled[stixel[i].label]);
+    }
+}
+
+#define SURE_LINES 24     /* most rows, and most columns, of a box that are looked at */
+#define SURE_REACH_PX 1.0 /* from the nearest disparity */
+
+/* The least confidence that half of the samples of OBSTACLE do not exceed; 0 if there are none. */
+static int median_confidence(const struct plx_sure_images *images, const struct plx_obstacle *obstacle, int min_disparity)
+{
+    const int step_x = 1 + obstacle->width / SURE_LINES, step_y = 1 + obstacle->height / SURE_LINES;
+    const int end_x = obstacle->x + obstacle->width, end_y = obstacle->y + obstacle->height;
+    const double near = ((double)obstacle->disparity_near - min_disparity) * PLX_DISPARITY_ONE;
+    int count[PLX_CONFIDENCES] = {0}, all = 0;
+
+    for (int y = obstacle->y; y < end_y; y += step_y) {
+        const uint16_t *label = plx_row(images->labels, y), *disparity = plx_row(images->disparity, y);
+        const uint8_t *confidence = plx_row(images->confidence, y);
+        for (int x = obstacle->x; x < end_x; x += step_x) {
+            if (label[x] != obstacle->label || !(fabs(disparity[x] - near) <= SURE_REACH_PX * PLX_DISPARITY_ONE))
+                continue;
+            count[confidence[x]]++;
+            all++;
+        }
+    }
+    return plx_counted_median(count, all);
+}
+
+void plx_obstacles_sigma(const struct plx_sure_images *images, const struct plx_error_info *errors,
+                         const struct plx_calibration_info *calibration, int min_disparity, struct plx_obstacle *ret_obstacle,
+                         int count)
+{
+    if (!images->labels->data || !images->disparity->data || !images->confidence->data || !errors->known)
+        return;
+    for (int i = 0; i < count; i++) {
+        struct plx_obstacle *obstacle = &ret_obstacle[i];
+        const double sigma_px = (double)errors->sigma_px[median_confidence(images, obstacle, min_disparity)];
+        obstacle->nearest_sigma_m = (float)plx_depth_sigma(calibration, (double)obstacle->nearest_m, sigma_px);
     }
 }
 

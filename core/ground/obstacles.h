@@ -78,11 +78,22 @@ struct plx_region {
 
 /* Describes COUNT regions as obstacles in RET_OBSTACLE, which has room for COUNT, in the same order, and returns how many there
  * are: regions at infinity, too small in metres, or hardly above PARAMS->min_height_m are left out. GROUND may be invalid
- * (heights are then 0). IMAGE_HEIGHT, rows, ends the boxes. Fills all but the outline (plx_obstacles_outline), and track,
+ * (heights are then 0). IMAGE_HEIGHT, rows, ends the boxes. Fills all but outline and nearest_sigma_m (see below), and track,
  * status, age_frames, velocity and velocity_variance, which are 0 until plx_tracks_update. */
 int plx_obstacles_measure(const struct plx_region *region, int count, const struct plx_calibration_info *calibration,
                           int min_disparity, int image_height, const struct plx_ground_info *ground,
                           const struct plx_obstacle_params *params, struct plx_obstacle *ret_obstacle);
+
+/* What plx_obstacles_sigma looks at, of one size: the labels (U16), the strict disparity (U16) and its confidence (U8). */
+struct plx_sure_images {
+    const struct plx_image *labels, *disparity, *confidence;
+};
+
+/* Fills nearest_sigma_m of COUNT obstacles: by the median confidence of what has their label and about their nearest disparity.
+ * 0, not known, where nothing has, or ERRORS are not known. */
+void plx_obstacles_sigma(const struct plx_sure_images *images, const struct plx_error_info *errors,
+                         const struct plx_calibration_info *calibration, int min_disparity, struct plx_obstacle *ret_obstacle,
+                         int count);
 
 /* Fills the outlines of the COUNT obstacles in RET_OBSTACLE from STIXELS, U128 [columns][PLX_COLUMN_STIXELS], whose records are
  * their labels. With STIXELS NULL, each part gets the obstacle's near disparity. INFINITY: plx_disparity_at_infinity. */

@@ -8,6 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/geometry/stereo.h"
+#include "core/pipeline/confidence.h"
 #include "core/pipeline/internal.h"
 
 #define ROW_ALIGNMENT 64u
@@ -205,6 +206,8 @@ static int prepare_ranges(struct plx_pipeline *pipeline, struct plx_error_messag
                         params->obstacle.range_min_m, near / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->obstacle.range_max_m, far / PLX_DISPARITY_ONE + params->match.min_disparity,
                         params->match.min_disparity, params->match.min_disparity + params->match.disparities - 1);
+    if (pipeline->plane[PLX_PLANE_CONFIDENCE].width > 0)
+        plx_confidence_errors(&params->match, &pipeline->errors);
     pipeline->blind_within_m =
         (float)plx_depth_of_disparity(c, plx_disparity_of_plane(c, params->match.min_disparity, fmin(near, largest)));
     pipeline->columns_params.disparities = params->match.disparities;

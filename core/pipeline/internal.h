@@ -67,6 +67,7 @@ struct plx_pipeline {
     struct plx_columns_params columns_params; /* with those of the mask */
     struct plx_segments_params segments_params;
     float blind_within_m; /* as in struct plx_frame */
+    struct plx_error_info errors;
     struct plx_ground_history ground_history;
     struct plx_tracks *tracks;
     struct plx_local_map *local_map; /* NULL: switched off */

@@ -19,6 +19,7 @@ static void start_frame(struct plx_frame_context *context)
     frame->disparities = (uint32_t)pipeline->params.match.disparities;
     frame->bytes = pipeline->bytes;
     frame->blind_within_m = pipeline->blind_within_m;
+    frame->errors = pipeline->errors;
     memcpy(frame->plane, pipeline->plane, sizeof frame->plane);
 
     memcpy(context->image, pipeline->image, sizeof context->image);

@@ -156,9 +156,11 @@ struct plx_stages_ops {
                 const struct plx_image *ret_filled);
     int (*speckle)(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
                    const struct plx_image *dst);
-    /* CHECKED: the strict disparity after the left-right check (valid = the check holds) */
+    /* -> U8, 255 times the probability that DISPARITY, the dense one, is within 1 px of the truth (core/pipeline/confidence.h);
+     * 0, no statement, where it is invalid or LEFT_GREY is 0. CHECKED: the strict one after the left-right check */
     int (*confidence)(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
-                      const struct plx_match *match, const struct plx_image *ret_confidence);
+                      const struct plx_image *disparity, const struct plx_image *left_grey, const struct plx_match *match,
+                      const struct plx_image *ret_confidence);
     /* blends SRC with HISTORY (U16, the stage's own output of the frame before) into both DST and HISTORY */
     int (*temporal)(struct plx_stages *self, const struct plx_image *src, const struct plx_temporal *temporal,
                     const struct plx_image *history, const struct plx_image *dst);

@@ -12,7 +12,7 @@
 
 struct plx_stages;
 
-#define PLX_STEP_IMAGES 5            /* the most that a step reads, and the most that it writes */
+#define PLX_STEP_IMAGES 6            /* the most that a step reads, and the most that it writes */
 #define PLX_MAX_BESIDE 8             /* steps beside */
 #define PLX_NO_STAGE PLX_STAGE_COUNT /* the time of such a step counts for no stage */
 

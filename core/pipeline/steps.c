@@ -76,9 +76,15 @@ static bool compares_with_dense(const struct plx_frame_kind *kind)
     return kind->params->match.cross_validate && has_dense(kind);
 }
 
-static bool has_confidence(const struct plx_frame_kind *kind)
+/* Of the dense disparity; else of the strict one. */
+static bool has_dense_confidence(const struct plx_frame_kind *kind)
 {
-    return kind->params->refine && kind->params->confidence;
+    return has_dense(kind) && kind->params->confidence;
+}
+
+static bool has_strict_confidence(const struct plx_frame_kind *kind)
+{
+    return kind->params->refine && kind->params->confidence && !has_dense(kind);
 }
 
 static bool has_ground(const struct plx_frame_kind *kind)
@@ -396,8 +402,8 @@ static int confidence(const struct plx_step *step, void *argument)
     const struct plx_candidates candidates = {
         .raw = *in(context, step, 0), .s1 = *in(context, step, 1), .s2 = *in(context, step, 2)};
 
-    return context->ops->confidence(context->stages, &candidates, in(context, step, 3), &context->params->match,
-                                    out(context, step, 0));
+    return context->ops->confidence(context->stages, &candidates, in(context, step, 3), in(context, step, 4),
+                                    in(context, step, 5), &context->params->match, out(context, step, 0));
 }
 
 static int ground(const struct plx_step *step, void *argument)
@@ -555,7 +561,11 @@ const struct plx_step_row plx_step_table[] = {
     {{"corner disparities", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, corner_disparities,
       {PLX_IMAGE(DISPARITY), I(CORNERS), I(FLOW)}, {I(CORNERS), I(FLOW)}}, has_motion, NULL},
     {{"confidence", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, confidence,
-      {I(CANDIDATES_RAW), I(CANDIDATES_S1), I(CANDIDATES_S2), I(CHECKED)}, {PLX_IMAGE(CONFIDENCE)}}, has_confidence, NULL},
+      {I(CANDIDATES_RAW), I(CANDIDATES_S1), I(CANDIDATES_S2), I(CHECKED), PLX_IMAGE(DENSE), I(KNOWN)}, {PLX_IMAGE(CONFIDENCE)}},
+     has_dense_confidence, NULL},
+    {{"confidence", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, confidence,
+      {I(CANDIDATES_RAW), I(CANDIDATES_S1), I(CANDIDATES_S2), I(CHECKED), PLX_IMAGE(DISPARITY), I(KNOWN)},
+      {PLX_IMAGE(CONFIDENCE)}}, has_strict_confidence, NULL},
 
     {{"ground", PLX_STAGE_GROUND, PLX_STEP_BACKEND, false, ground,
       {I(STABLE)}, {I(GROUND)}}, has_ground, NULL},
@@ -594,7 +604,7 @@ const struct plx_step_row plx_step_table[] = {
     {{"geometry", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_geometry,
       {I(GROUND)}, {0}}, is_rectified, NULL},
     {{"obstacles", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_obstacles,
-      {PLX_IMAGE(STIXELS)}, {0}}, has_obstacles, NULL},
+      {PLX_IMAGE(STIXELS), PLX_IMAGE(LABELS), PLX_IMAGE(DISPARITY), PLX_IMAGE(CONFIDENCE)}, {0}}, has_obstacles, NULL},
     {{"tracks", PLX_STAGE_TRACKS, PLX_STEP_AFTER, false, plx_step_tracks, {0}, {0}}, has_obstacles, NULL},
     {{"alignment", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_alignment, {PLX_IMAGE(LEFT)}, {0}}, is_rectified, NULL},
     {{"mount", PLX_NO_STAGE, PLX_STEP_AFTER, false, plx_step_mount, {0}, {0}}, is_rectified, NULL},

@@ -197,6 +197,9 @@ int plx_step_obstacles(const struct plx_step *step, void *argument)
                                                             &frame->ground, params, frame->obstacle);
     plx_obstacles_outline(of_stixels ? in(context, step, 0) : NULL, context->params->match.min_disparity,
                           pipeline->columns_params.mask.infinity, frame->obstacle, (int)frame->obstacle_count);
+    const struct plx_sure_images images = {in(context, step, 1), in(context, step, 2), in(context, step, 3)};
+    plx_obstacles_sigma(&images, &frame->errors, &pipeline->calibration, context->params->match.min_disparity, frame->obstacle,
+                        (int)frame->obstacle_count);
     return 0;
 }
 

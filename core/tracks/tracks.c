@@ -253,7 +253,7 @@ static void publish_lost(const struct plx_tracks *tracks, const struct plx_track
     *ret = track->last;
     ret->label = 0;
     memset(ret->outline, 0, sizeof ret->outline);
-    ret->confidence = 0;
+    ret->confidence = ret->nearest_sigma_m = 0;
     for (int i = 0; i < 3; i++)
         ret->position_m[i] = (float)track->state.position[i];
     publish(tracks, track, ret);

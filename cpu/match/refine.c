@@ -6,6 +6,7 @@
 
 #include <parallax/error.h>
 
+#include "core/pipeline/confidence.h"
 #include "cpu/internal.h"
 
 #define MEDIAN_ROWS 5      /* rows of the larger window */
@@ -230,8 +231,9 @@ int plx_cpu_fill(struct plx_stages *self, const struct plx_image *src, const str
 struct confidence_job {
     const struct plx_kernels *kernels;
     const struct plx_candidates *candidates;
-    const struct plx_image *checked, *confidence;
-    int s1_scale; /* so that four paths count as eight */
+    const struct plx_image *checked, *disparity, *grey, *confidence;
+    int s1_scale;               /* so that four paths count as eight */
+    const uint8_t *probability; /* of each score */
 };
 
 /* Row Y, clamped, of SRC, whose values are bytes, as in padded_row. */
@@ -244,6 +246,16 @@ static void padded_bytes(const struct plx_image *src, int y, uint8_t *line)
         line[PLX_PAD + x] = (uint8_t)row[x];
     memset(line, line[PLX_PAD], PLX_PAD);
     memset(line + PLX_PAD + width, line[PLX_PAD + width - 1], PLX_PAD);
+}
+
+/* Turns the scores of a row into probabilities, where a disparity is known. */
+static void say(const uint8_t *probability, const uint16_t *restrict disparity, const uint8_t *restrict grey, int width,
+                uint8_t *restrict row)
+{
+    for (int x = 0; x < width; x++) {
+        const uint8_t p = probability[row[x]];
+        row[x] = (uint8_t)(disparity[x] != PLX_DISPARITY_INVALID && grey[x] != 0 ? p : 0);
+    }
 }
 
 static void confidence_band(void *argument, int first, int last)
@@ -263,23 +275,30 @@ static void confidence_band(void *argument, int first, int last)
         job->kernels->confidence(rows + CONFIDENCE_REACH / 2, plx_row(job->checked, middle), plx_row(&candidates->s1, middle),
                                  job->s1_scale, plx_row(&candidates->s2, middle), job->checked->width,
                                  plx_row(job->confidence, middle));
+        say(job->probability, plx_row(job->disparity, middle), plx_row(job->grey, middle), job->checked->width,
+            plx_row(job->confidence, middle));
     }
 }
 
 int plx_cpu_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
-                       const struct plx_match *match, const struct plx_image *ret_confidence)
+                       const struct plx_image *disparity, const struct plx_image *left_grey, const struct plx_match *match,
+                       const struct plx_image *ret_confidence)
 {
     struct plx_cpu *cpu = plx_cpu(self);
-    const int result = PLX_CPU_CHECK_IMAGES(cpu, {checked, PLX_U16}, {&candidates->raw, PLX_U16}, {&candidates->s1, PLX_U16},
-                                            {&candidates->s2, PLX_U16}, {ret_confidence, PLX_U8});
+    const int result =
+        PLX_CPU_CHECK_IMAGES(cpu, {checked, PLX_U16}, {&candidates->raw, PLX_U16}, {&candidates->s1, PLX_U16},
+                             {&candidates->s2, PLX_U16}, {disparity, PLX_U16}, {left_grey, PLX_U8}, {ret_confidence, PLX_U8});
     if (result < 0)
         return result;
 
     struct confidence_job job = {.kernels = cpu->kernels,
                                  .candidates = candidates,
                                  .checked = checked,
+                                 .disparity = disparity,
+                                 .grey = left_grey,
                                  .confidence = ret_confidence,
-                                 .s1_scale = match->paths == 4 ? 2 : 1};
+                                 .s1_scale = match->paths == 4 ? 2 : 1,
+                                 .probability = plx_confidence_probability(match)};
     plx_pool_run_bands(cpu->pool, checked->height, confidence_band, &job);
     return 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refinement of disparities: the left-right check, the fill of what is invalid, and the confidence. */
+#include <string.h>
+
 #include <cuda_fp16.h>
 
 #include "gpu/device/access.cuh"
@@ -184,10 +186,12 @@ int plx_gpu_fill(struct plx_stages *self, const struct plx_image *src, const str
 #define NUMBER 0x6400u /* 1024: a disparity added to its bits is added to the number */
 
 struct confidence_args {
-    plx_view<const uint16_t> raw, s1, s2, checked;
+    plx_view<const uint16_t> raw, s1, s2, checked, disparity;
+    plx_view<const uint8_t> grey;
     plx_view<uint8_t> confidence;
     float s1_scale; /* so that four paths count as eight */
-    bool raw_aligned, aligned, confidence_aligned;
+    bool raw_aligned, aligned, bytes_aligned;
+    uint8_t probability[PLX_CONFIDENCES]; /* of each score */
 };
 
 /* A / B rounded down, for 0 <= A < 2^21, B > 0: with a half added, A / B stays so far from integers that the errors of the
@@ -223,10 +227,11 @@ static __device__ __forceinline__ void count(const uint32_t (*tile)[TILE_X], __h
     }
 }
 
-/* Grid: a thread four pixels of a row, a block 128 x 8. Reads 8 bytes a pixel (10 with the halo) and writes 1. */
+/* Grid: a thread four pixels of a row, a block 128 x 8. Reads 11 bytes a pixel (13 with the halo) and writes 1. */
 static __global__ void __launch_bounds__(WARP *CONFIDENCE_Y) confidence_kernel(const __grid_constant__ confidence_args a)
 {
     __shared__ __align__(8) uint32_t tile[TILE_Y][TILE_X];
+    __shared__ uint8_t probability[PLX_CONFIDENCES]; /* lanes look up different scores */
     const int width = a.raw.width, thread = threadIdx.y * WARP + threadIdx.x;
     const int x0 = blockIdx.x * WARP * EACH, y0 = blockIdx.y * CONFIDENCE_Y, x = x0 + threadIdx.x * EACH, y = y0 + threadIdx.y;
     __half2 agree[EACH / 2];
@@ -236,12 +241,16 @@ static __global__ void __launch_bounds__(WARP *CONFIDENCE_Y) confidence_kernel(c
         const uint2 four = plx_load_4_pixels(a.raw, x0 - REACH + column * EACH, y0 - REACH + row, a.raw_aligned);
         *(uint2 *)&tile[row][2 * column] = make_uint2(four.x + plx_broadcast2(NUMBER), four.y + plx_broadcast2(NUMBER));
     }
+    for (int i = thread; i < PLX_CONFIDENCES; i += WARP * CONFIDENCE_Y)
+        probability[i] = a.probability[i];
     __syncthreads();
     if (x >= width || y >= a.raw.height)
         return;
     const plx_vector<uint16_t, EACH> s1 = plx_load<EACH>(a.s1.row(y) + x, width - x, a.aligned);
     const plx_vector<uint16_t, EACH> s2 = plx_load<EACH>(a.s2.row(y) + x, width - x, a.aligned);
     const plx_vector<uint16_t, EACH> checked = plx_load<EACH>(a.checked.row(y) + x, width - x, a.aligned);
+    const plx_vector<uint16_t, EACH> disparity = plx_load<EACH>(a.disparity.row(y) + x, width - x, a.aligned);
+    const plx_vector<uint8_t, EACH> grey = plx_load<EACH>(a.grey.row(y) + x, width - x, a.bytes_aligned);
     plx_vector<uint8_t, EACH> confidence;
 
     count((const uint32_t(*)[TILE_X])(tile[threadIdx.y] + threadIdx.x * (EACH / 2)), agree);
@@ -252,31 +261,38 @@ static __global__ void __launch_bounds__(WARP *CONFIDENCE_Y) confidence_kernel(c
         /* a quarter of the peak, 64 (second - least) / second rounded down, by the complement rounded up */
         const int peak = s2.at[i] > 0 ? 64 - quotient(64 * least + second - 1, second) : 0;
         const int sum = 4 * agreeing + peak + 16 * holds;
-        confidence.at[i] = (uint8_t)min(quotient((float)(256 * sum), least * a.s1_scale + 128), 255);
+        const int score = min(quotient((float)(256 * sum), least * a.s1_scale + 128), 255);
+        const bool known = disparity.at[i] != PLX_DISPARITY_INVALID && grey.at[i] != 0;
+        confidence.at[i] = known ? probability[score] : 0;
     }
-    plx_store(confidence, a.confidence.row(y) + x, width - x, a.confidence_aligned);
+    plx_store(confidence, a.confidence.row(y) + x, width - x, a.bytes_aligned);
 }
 
 int plx_gpu_confidence(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
-                       const struct plx_match *match, const struct plx_image *ret_confidence)
+                       const struct plx_image *disparity, const struct plx_image *left_grey, const struct plx_match *match,
+                       const struct plx_image *ret_confidence)
 {
     struct plx_gpu *gpu = plx_gpu(self);
-    if (!plx_images_ok(PLX_U16, &candidates->raw, &candidates->s1, &candidates->s2, checked) ||
-        !plx_image_ok(ret_confidence, PLX_U8) ||
-        !plx_same_sizes(checked, &candidates->raw, &candidates->s1, &candidates->s2, ret_confidence))
+    if (!plx_images_ok(PLX_U16, &candidates->raw, &candidates->s1, &candidates->s2, checked, disparity) ||
+        !plx_images_ok(PLX_U8, left_grey, ret_confidence) ||
+        !plx_same_sizes(checked, &candidates->raw, &candidates->s1, &candidates->s2, disparity, left_grey, ret_confidence))
         return PLX_ERR_ARG;
 
     const size_t bytes = EACH * sizeof(uint16_t);
-    const struct confidence_args args = {plx_view_of<const uint16_t>(&candidates->raw),
-                                         plx_view_of<const uint16_t>(&candidates->s1),
-                                         plx_view_of<const uint16_t>(&candidates->s2),
-                                         plx_view_of<const uint16_t>(checked),
-                                         plx_view_of<uint8_t>(ret_confidence),
-                                         match->paths == 4 ? 2.0f : 1.0f,
-                                         plx_rows_aligned(&candidates->raw, bytes),
-                                         plx_rows_aligned(&candidates->s1, bytes) && plx_rows_aligned(&candidates->s2, bytes) &&
-                                             plx_rows_aligned(checked, bytes),
-                                         plx_rows_aligned(ret_confidence, EACH)};
+    struct confidence_args args = {plx_view_of<const uint16_t>(&candidates->raw),
+                                   plx_view_of<const uint16_t>(&candidates->s1),
+                                   plx_view_of<const uint16_t>(&candidates->s2),
+                                   plx_view_of<const uint16_t>(checked),
+                                   plx_view_of<const uint16_t>(disparity),
+                                   plx_view_of<const uint8_t>(left_grey),
+                                   plx_view_of<uint8_t>(ret_confidence),
+                                   match->paths == 4 ? 2.0f : 1.0f,
+                                   plx_rows_aligned(&candidates->raw, bytes),
+                                   plx_rows_aligned(&candidates->s1, bytes) && plx_rows_aligned(&candidates->s2, bytes) &&
+                                       plx_rows_aligned(checked, bytes) && plx_rows_aligned(disparity, bytes),
+                                   plx_rows_aligned(left_grey, EACH) && plx_rows_aligned(ret_confidence, EACH),
+                                   {}};
+    memcpy(args.probability, plx_confidence_probability(match), sizeof args.probability);
     const dim3 grid = plx_grid(checked->width, checked->height, dim3(WARP * EACH, CONFIDENCE_Y));
     int result = plx_gpu_use_side(gpu, false);
     if (result == 0)

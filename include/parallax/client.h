@@ -192,6 +192,24 @@ int plx_depth(const struct plx_view *view, float *ret_metres, size_t pitch);
 /* Likewise X, Y and Z into RET_XYZ, float [height][width][3]. Equal to plx_point but for rounding, 1e-6 of Z. */
 int plx_points(const struct plx_view *view, float *ret_xyz, size_t pitch);
 
+/* A distance Z along the view axis, metres, and how sure it is. Both errors are those of matching, by plx_error_info of the
+ * frame: what the calibration adds is not in them. NAN where they are not known. */
+struct plx_distance {
+    float distance_m;
+    float sigma_m; /* 68 % of the errors are smaller */
+    float bound_m; /* 95 % are; far away a disparity of nearly 0 is within it, and then it reaches infinity at the far side */
+};
+
+/* The distance of column X, row Y of the rectified left image, by its strict disparity. NOT_FOUND where that is unknown, as in
+ * a raw frame, or at infinity; ARG. As all that is read from a view, it counts only when plx_release returns 0. */
+int plx_pixel_distance(const struct plx_view *view, uint32_t x, uint32_t y, struct plx_distance *ret_distance);
+
+/* The distance of stixel NUMBER, 0 .. 7, of COLUMN, and of the nearest thing of COLUMN in the scan. Their errors are those of
+ * the pixels that show them, the median; that of an obstacle is obstacle.nearest_sigma_m. NOT_FOUND where there is none; ARG.
+ */
+int plx_stixel_distance(const struct plx_view *view, uint32_t column, uint32_t number, struct plx_distance *ret_distance);
+int plx_scan_distance(const struct plx_view *view, uint32_t column, struct plx_distance *ret_distance);
+
 /* A box of a detector in the rectified left image, pixels; it may reach beyond the image. */
 struct plx_box {
     int32_t x, y, width, height; /* its columns are X .. X + WIDTH - 1 */

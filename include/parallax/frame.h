@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define PLX_ABI_VERSION 8u
+#define PLX_ABI_VERSION 9u
 #define PLX_MAX_OBSTACLES 256
 #define PLX_HISTOGRAM_BINS 256
 #define PLX_HISTOGRAM_TILES 8 /* histogram zones per axis */
@@ -127,6 +127,17 @@ struct plx_correction_info {
     struct plx_correction proposed;
 };
 
+#define PLX_CONFIDENCES 256 /* values of a pixel in the confidence plane */
+
+/* How far the disparities of PLX_PLANE_DISPARITY are from the truth, by the confidence of their pixels: measured on real pairs
+ * with ground truth. Errors of neighbours are alike: the mean of a surface is hardly better than one of its pixels. */
+struct plx_error_info {
+    uint32_t known; /* 0: the settings of matching were never measured, or there is no confidence; all is 0 */
+    uint32_t reserved;
+    float sigma_px[PLX_CONFIDENCES]; /* 68 % of the errors are smaller; 0: not known */
+    float bound_px[PLX_CONFIDENCES]; /* 95 % are */
+};
+
 /* A rigid motion. b_from_a: the point x in axes of a is rotation x + translation in axes of b; row-major, metres. */
 struct plx_pose {
     double rotation[9];
@@ -222,6 +233,7 @@ struct plx_obstacle {
     float disparity_median;       /* pixels, min_disparity included */
     float disparity_near;  /* 95th percentile, pixels, shifted by what refining moved the interior: the robust nearest part */
     float nearest_m;       /* distance z of that percentile */
+    float nearest_sigma_m; /* its standard deviation; 0: not known */
     float position_m[3];   /* centroid of the interior, the part near the median disparity, at its refined disparity */
     float extent_m[3];     /* width, height, depth */
     float height_m;        /* top of the obstacle above ground; 0 when there is no ground */
@@ -342,6 +354,7 @@ struct plx_frame {
     uint32_t region_count;   /* components found, published or not */
     uint32_t obstacle_count; /* entries in obstacle[] below, sorted by area, LOST tracks last */
     struct plx_obstacle obstacle[PLX_MAX_OBSTACLES];
+    struct plx_error_info errors; /* the same in every frame of an epoch: after what short copies hold */
 };
 
 #ifdef __cplusplus

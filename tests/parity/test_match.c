@@ -236,16 +236,24 @@ static void test_confidence(struct parity *parity, int width, int height)
 {
     struct plx_match match;
 
-    plx_match_default(&match);
-    for (match.paths = 4; match.paths <= 8; match.paths += 4) {
+    for (int preset = 0; preset < 2; preset++) {
+        (preset == 0 ? plx_match_default : plx_match_classic)(&match);
+        match.paths = preset == 0 ? 8 : 4;
         struct twin raw = twin_new(parity->gpu, width, height, PLX_U16),
                     checked = twin_new(parity->gpu, width, height, PLX_U16);
         struct twin s1 = twin_new(parity->gpu, width, height, PLX_U16), s2 = twin_new(parity->gpu, width, height, PLX_U16);
+        struct twin disparity = twin_new(parity->gpu, width, height, PLX_U16),
+                    grey = twin_new(parity->gpu, width, height, PLX_U8);
         struct twin confidence = twin_new(parity->gpu, width, height, PLX_U8);
 
         fill_disparity(&raw, 128, 0);
         fill_disparity(&checked, 2048, 8);
+        fill_disparity(&disparity, 2048, 8);
         fill_disparity(&s1, 1700, 0);
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++)
+                ((uint8_t *)plx_row(&grey.want, y))[x] = (uint8_t)random_below(&state, 8);
+        twin_share(&grey);
         for (int y = 0; y < height; y++) { /* S2 >= S1 but where it is less: next to the best disparity only */
             uint16_t *second = plx_row(&s2.want, y);
             const uint16_t *first = plx_row(&s1.want, y);
@@ -255,13 +263,19 @@ static void test_confidence(struct parity *parity, int width, int height)
         twin_share(&s2);
         const struct plx_candidates cpu = {.raw = raw.want, .s1 = s1.want, .s2 = s2.want};
         const struct plx_candidates gpu = {.raw = raw.got, .s1 = s1.got, .s2 = s2.got};
-        parity_done(parity, parity->cpu->ops->confidence(parity->cpu, &cpu, &checked.want, &match, &confidence.want),
-                    parity->gpu->ops->confidence(parity->gpu, &gpu, &checked.got, &match, &confidence.got), "confidence");
+        parity_done(
+            parity,
+            parity->cpu->ops->confidence(parity->cpu, &cpu, &checked.want, &disparity.want, &grey.want, &match,
+                                         &confidence.want),
+            parity->gpu->ops->confidence(parity->gpu, &gpu, &checked.got, &disparity.got, &grey.got, &match, &confidence.got),
+            "confidence");
         parity_compare(parity, &confidence, "confidence");
         twin_free(parity->gpu, &raw);
         twin_free(parity->gpu, &checked);
         twin_free(parity->gpu, &s1);
         twin_free(parity->gpu, &s2);
+        twin_free(parity->gpu, &disparity);
+        twin_free(parity->gpu, &grey);
         twin_free(parity->gpu, &confidence);
     }
 }

@@ -218,6 +218,17 @@ static void obstacles_that_are_seen(void **state)
     assert_true(one->bbox.center.position.x == 1 && one->bbox.center.position.y == 2 && one->bbox.center.position.z == 4);
     assert_true(one->bbox.size.x == 0.5 && one->bbox.size.y == 1.5 && one->bbox.size.z == 2 &&
                 one->bbox.center.orientation.w == 1);
+    assert_true(one->results.data->pose.covariance[0] == -1); /* nothing is known of its error */
+
+    /* 0.09 m at 3 m are 0.16 m at 4 m, along the ray (1/4, 1/2, 1); a pixel there is 4 m / fx wide. */
+    published.frame.calibration.fx = 400;
+    published.frame.obstacle[1].nearest_sigma_m = 0.09F;
+    plx_message_obstacles(&messages, &list);
+    const double *covariance = list.detections.data->results.data->pose.covariance;
+    assert_float_equal(covariance[14], 0.0256, 1e-7);
+    assert_float_equal(covariance[0], 0.0256 / 16 + 1e-4, 1e-7);
+    assert_float_equal(covariance[8], 0.0256 / 2, 1e-7);
+    assert_true(covariance[21] == 1e6 && covariance[28] == 1e6 && covariance[35] == 1e6);
 }
 
 /* A new, a tracked and two lost tracks: a recording has what is seen, what people watch has what is confirmed. */

@@ -417,6 +417,50 @@ static void the_scene_is_seen(void **state)
     free_input(&input);
 }
 
+/* Obstacles say how sure their distance is. Where the left picture is black, no confidence is stated; nor are errors without
+ * the plane, or with settings that nobody measured. */
+static void how_sure_is_in_the_frame(void **state)
+{
+    (void)state;
+    static const struct plx_error_info none;
+    struct plx_pipeline_params params;
+    struct input input;
+    uint32_t bytes;
+
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    make_input(&input, 640, 480, false);
+    for (int i = 0; i < FRAMES; i++)
+        memset(input.grey[i][PLX_LEFT] + 400 * 640, 0, 10 * 640);
+    struct plx_frame *frame = run(&input, &params, 2, &bytes);
+    const struct plx_image confidence = plx_pipeline_plane(frame, PLX_PLANE_CONFIDENCE);
+    for (int y = 0; y < 480; y++)
+        for (int x = 0; x < 640; x++)
+            if (y >= 400 && y < 410)
+                assert_int_equal(((uint8_t *)plx_row(&confidence, y))[x], 0);
+    assert_true(((uint8_t *)plx_row(&confidence, 240))[400] > 0);
+    assert_true(frame->errors.known && frame->errors.sigma_px[255] > 0);
+    int sure = 0;
+    for (uint32_t i = 0; i < frame->obstacle_count; i++)
+        sure += frame->obstacle[i].nearest_sigma_m > 0 && frame->obstacle[i].nearest_sigma_m < frame->obstacle[i].nearest_m / 4;
+    assert_true(sure > 0);
+    free(frame);
+
+    params.match.p2 = 100;
+    frame = run(&input, &params, 2, &bytes);
+    assert_memory_equal(&frame->errors, &none, sizeof none);
+    for (uint32_t i = 0; i < frame->obstacle_count; i++)
+        assert_true(frame->obstacle[i].nearest_sigma_m == 0);
+    free(frame);
+    plx_match_default(&params.match);
+    params.match.disparities = 64;
+    params.confidence = false;
+    frame = run(&input, &params, 2, &bytes);
+    assert_memory_equal(&frame->errors, &none, sizeof none);
+    free(frame);
+    free_input(&input);
+}
+
 /* The camera of the scene stands. */
 static void motion_is_in_the_frame_unless_switched_off(void **state)
 {
@@ -538,6 +582,7 @@ int main(void)
         cmocka_unit_test(frames_are_the_same_with_any_number_of_threads),
         cmocka_unit_test(lenses_are_undone_with_any_number_of_threads),
         cmocka_unit_test(the_scene_is_seen),
+        cmocka_unit_test(how_sure_is_in_the_frame),
         cmocka_unit_test(motion_is_in_the_frame_unless_switched_off),
         cmocka_unit_test(the_stage_records_gets_what_tracks_predict),
         cmocka_unit_test(the_temporal_filter_begins_without_a_history),

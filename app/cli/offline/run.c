@@ -73,6 +73,7 @@ static int run_pair(struct plx_run *run, const struct plx_pair *pair, const stru
         const struct plx_image disparity = plx_pipeline_plane(ret_result->frame, PLX_PLANE_DISPARITY);
         result = plx_pair_evaluate(run, ret_result->frame, &disparity, images, &ret_result->accuracy, &message);
         ret_result->evaluated = result == 0;
+        ret_result->is_sure = result == 0 && plx_pair_sureness(run, ret_result->frame, images, &ret_result->sureness);
     }
     if (result < 0)
         return plx_run_fail(result, false, &message);
@@ -86,6 +87,8 @@ struct collected {
     cJSON *list;                   /* with --json; else NULL, and lines are printed */
     struct plx_error_rates *rates; /* errors of the pairs with ground truth */
     int rate_count;
+    struct plx_sureness sureness; /* of the pairs that have it */
+    int sure_count;
     bool head_printed;                 /* the head line of the table */
     struct plx_steadiness *steadiness; /* measures the list of a sequence; NULL: not asked for */
     int frames;                        /* in it */
@@ -112,6 +115,10 @@ static int process(struct plx_run *run, const struct plx_pair *pair, const struc
         return exit_code;
     if (done.evaluated)
         plx_accuracy_rates(&done.accuracy, &collected->rates[collected->rate_count++]);
+    if (done.is_sure) {
+        plx_sureness_join(&done.sureness, &collected->sureness);
+        collected->sure_count++;
+    }
     if (add_steadiness(run, collected, done.frame) < 0)
         return plx_exit_error("parallax run", PLX_EXIT_OS, "%s", plx_strerror(PLX_ERR_NOMEM));
     if (collected->list) {
@@ -144,6 +151,8 @@ static int process_all(struct plx_run *run)
         cJSON_Delete(collected.list);
     if (exit_code == PLX_EXIT_OK && !options->json && collected.rate_count > 1)
         plx_report_mean(collected.rates, collected.rate_count);
+    if (exit_code == PLX_EXIT_OK && !options->json && collected.sure_count > 0)
+        plx_report_sureness("all pixels with ground truth", &collected.sureness);
     if (exit_code == PLX_EXIT_OK && collected.frames > 1)
         plx_steadiness_print(collected.steadiness);
     plx_steadiness_destroy(collected.steadiness);

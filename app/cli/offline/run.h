@@ -12,6 +12,7 @@
 #include "app/cli/offline/pairs.h"
 #include "app/cli/progress.h"
 #include "app/evaluate/evaluate.h"
+#include "app/evaluate/sureness.h"
 #include "app/options.h"
 #include "config/config.h"
 
@@ -58,6 +59,8 @@ struct plx_pair_result {
     double seconds;          /* processing time from grey images to the complete frame */
     bool evaluated;
     struct plx_accuracy accuracy;
+    bool is_sure; /* SURENESS is known: the frame has confidence and a dense disparity */
+    struct plx_sureness sureness;
 };
 
 /* What a run does with one pair in memory. Returns an exit code. */
@@ -89,6 +92,10 @@ int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, 
                       const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy,
                       struct plx_error_message *message);
 
+/* Adds what FRAME says of its errors, and the truth, to SUM. False if the frame has no confidence or no dense disparity. */
+bool plx_pair_sureness(const struct plx_run *run, struct plx_frame *frame, const struct plx_pair_images *images,
+                       struct plx_sureness *sum);
+
 /* Checks --output and --raw. SINGLE: two files were named. Returns an exit code. */
 int plx_run_output_check(const struct plx_run_options *options, bool single);
 /* Checks that a .ply has its calibration, after plx_run_prepare. Returns an exit code. */
@@ -111,6 +118,10 @@ cJSON *plx_report_json(const struct plx_run *run, const struct plx_pair *pair, c
 void plx_report_rates_head(void);
 void plx_report_rates(const struct plx_error_rates *rates);
 cJSON *plx_report_rates_json(const struct plx_error_rates *rates);
+
+/* How sure the disparities of WHAT are, and how right. */
+void plx_report_sureness(const char *what, const struct plx_sureness *sureness);
+cJSON *plx_report_sureness_json(const struct plx_sureness *sureness);
 
 /* Runs every pair that has ground truth with both presets and prints the accuracy table. Returns an exit code. */
 int plx_run_accuracy_table(struct plx_run *run);

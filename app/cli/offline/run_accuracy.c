@@ -26,6 +26,7 @@ static const struct variant {
 struct row {
     const struct plx_pair *pair;
     struct plx_error_rates rates[VARIANTS];
+    struct plx_sureness sureness; /* `default` */
 };
 
 /* Measured over whole benchmarks, not on these pairs. */
@@ -43,7 +44,8 @@ static struct plx_pipeline_params params_of(const struct plx_run *run, enum plx_
     struct plx_pipeline_params params = run->config.pipeline;
     plx_match_preset_apply(&params.match, preset);
     params.refine = params.dense = true;
-    params.confidence = params.stixels = false;
+    params.confidence = preset == PLX_MATCH_PRESET_DEFAULT;
+    params.stixels = false;
     return params;
 }
 
@@ -77,6 +79,8 @@ static int measure(struct plx_run *run, const struct plx_pair *pair, const struc
         if (result < 0)
             return plx_run_fail(result, false, &message);
         plx_accuracy_rates(&accuracy, &row->rates[i]);
+        if (i == DEFAULT_DENSE)
+            plx_pair_sureness(run, done.frame, images, &row->sureness);
     }
     row->pair = pair;
     table->count++;
@@ -90,13 +94,34 @@ static void print_line(const char *name, int v, const struct plx_error_rates *ra
     putchar('\n');
 }
 
+static bool is_kitti(const struct row *row)
+{
+    return strncasecmp(row->pair->name, "kitti", 5) == 0;
+}
+
+/* What the KITTI pairs, or the others, say of their errors. */
+static void print_sureness(const struct row *row, int count, bool kitti)
+{
+    struct plx_sureness sum = {.strict = 0};
+    char what[64];
+    int members = 0;
+    for (int i = 0; i < count; i++)
+        if (is_kitti(&row[i]) == kitti) {
+            plx_sureness_join(&row[i].sureness, &sum);
+            members++;
+        }
+    snprintf(what, sizeof what, "default, %d pair%s%s", members, members == 1 ? "" : "s", kitti ? " of KITTI" : "");
+    if (members > 0)
+        plx_report_sureness(what, &sum);
+}
+
 /* The means of the KITTI pairs, or of the others, if there are several. */
 static void print_means(const struct row *row, int count, bool kitti, struct plx_error_rates *rates)
 {
     for (int v = 0; v < VARIANTS; v++) {
         int members = 0;
         for (int i = 0; i < count; i++)
-            if ((strncasecmp(row[i].pair->name, "kitti", 5) == 0) == kitti)
+            if (is_kitti(&row[i]) == kitti)
                 rates[members++] = row[i].rates[v];
         if (members < 2)
             return;
@@ -119,6 +144,8 @@ static void print_table(const struct plx_match *match, const struct row *row, in
             print_line(row[i].pair->name, v, &row[i].rates[v]);
     print_means(row, count, false, scratch);
     print_means(row, count, true, scratch);
+    print_sureness(row, count, false);
+    print_sureness(row, count, true);
     puts(peers);
 }
 

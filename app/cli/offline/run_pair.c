@@ -152,6 +152,13 @@ int plx_run_check_truth(const struct plx_frame *frame, const struct plx_pair_ima
                     images->truth.width, images->truth.height, width, height);
 }
 
+bool plx_pair_sureness(const struct plx_run *run, struct plx_frame *frame, const struct plx_pair_images *images,
+                       struct plx_sureness *sum)
+{
+    const struct plx_image *mask = images->mask.data ? &images->mask : NULL;
+    return plx_sureness_add(frame, &images->truth, run->options.truth_scale, mask, sum) == 0;
+}
+
 int plx_pair_evaluate(const struct plx_run *run, const struct plx_frame *frame, const struct plx_image *disparity,
                       const struct plx_pair_images *images, struct plx_accuracy *ret_accuracy,
                       struct plx_error_message *message)

@@ -38,6 +38,42 @@ cJSON *plx_report_rates_json(const struct plx_error_rates *rates)
     return item;
 }
 
+void plx_report_sureness(const char *what, const struct plx_sureness *sureness)
+{
+    struct plx_sureness_figures figures;
+    plx_sureness_figures(sureness, &figures);
+    printf("\nHow sure, and how right: %s\n%28s %18s %10s\n", what, "within 1 px: said", "is", "of pixels");
+    for (int k = 0; k < PLX_SURENESS_CLASSES; k++)
+        if (figures.class[k].share > 0)
+            printf("%26.1f %% %16.1f %% %8.2f %%\n", 100 * figures.class[k].said, 100 * figures.class[k].right,
+                   100 * figures.class[k].share);
+    printf("no statement                %.2f %% of pixels\n", 100 * figures.unknown);
+    if (figures.sigma >= 0) /* else not known with these settings */
+        printf("errors within sigma         %.1f %% (68 is right); within the bound %.1f %% (95)\n", 100 * figures.sigma,
+               100 * figures.bound);
+    printf("sparsification              area %.4f, at best %.4f\n", figures.area, figures.least_area);
+}
+
+cJSON *plx_report_sureness_json(const struct plx_sureness *sureness)
+{
+    struct plx_sureness_figures figures;
+    cJSON *item = cJSON_CreateObject(), *classes = cJSON_AddArrayToObject(item, "classes");
+    plx_sureness_figures(sureness, &figures);
+    for (int k = 0; k < PLX_SURENESS_CLASSES; k++) {
+        cJSON *class = cJSON_CreateObject();
+        cJSON_AddItemToObject(class, "said_percent", plx_json_number(100 * figures.class[k].said, 4));
+        cJSON_AddItemToObject(class, "right_percent", plx_json_number(100 * figures.class[k].right, 4));
+        cJSON_AddItemToObject(class, "share_percent", plx_json_number(100 * figures.class[k].share, 4));
+        cJSON_AddItemToArray(classes, class);
+    }
+    cJSON_AddItemToObject(item, "unknown_percent", plx_json_number(100 * figures.unknown, 4));
+    cJSON_AddItemToObject(item, "sigma_covers_percent", plx_json_number(100 * figures.sigma, 4));
+    cJSON_AddItemToObject(item, "bound_covers_percent", plx_json_number(100 * figures.bound, 4));
+    cJSON_AddItemToObject(item, "sparsification_area", plx_json_number(figures.area, 6));
+    cJSON_AddItemToObject(item, "sparsification_least_area", plx_json_number(figures.least_area, 6));
+    return item;
+}
+
 static double valid_percent(struct plx_frame *frame)
 {
     struct plx_image disparity = plx_pipeline_plane(frame, PLX_PLANE_DISPARITY);
@@ -102,6 +138,8 @@ cJSON *plx_report_json(const struct plx_run *run, const struct plx_pair *pair, c
         plx_accuracy_rates(&result->accuracy, &rates);
         cJSON_AddItemToObject(item, "accuracy", plx_report_rates_json(&rates));
     }
+    if (result->is_sure)
+        cJSON_AddItemToObject(item, "confidence", plx_report_sureness_json(&result->sureness));
     if (run->calibrated && run->pairs.sequence)
         cJSON_AddItemToObject(item, "motion", plx_json_motion(&frame->motion));
     if (run->options.obstacles)

@@ -24,7 +24,7 @@ from .errors import (ArgumentError, Blind, Busy, End, Error, FormatError, Lost, 
 from .flags import Blindness, CellKind, Clock, Health, LocationState, Memory, MotionSource, Plane, Reason, SizeClass, Source, Stage, State, TrackStatus, VerdictKind
 from .frame import Frame
 from .header import Header
-from .records import Alignment, Calibration, Capture, Correction, Corrections, Drift, Drop, Ground, Location, Map, Motion, Mount, Obstacle, Pose, Verdict, Zone
+from .records import Alignment, Calibration, Capture, Correction, Corrections, Distance, Drift, Drop, Ground, Location, Map, Motion, Mount, Obstacle, Pose, Verdict, Zone
 
 __version__ = "0.1.0"
 __all__ = [

@@ -49,10 +49,12 @@ VERDICT_NOW = _struct(("sequence", "u8"), ("capture_ns suspended_ns valid_ns", "
                       ("distance_m speed_mps", "f4"), ("name", "S24"))
 MOTION_HINT = _struct(("from_ns to_ns", "i8"), ("motion", POSE))
 OBSTACLE = _struct(("label track status age_frames area_px", "u4"), ("x y width height", "i4"),
-                   ("centroid_x centroid_y disparity_median disparity_near nearest_m", "f4"), ("position_m extent_m", "f4", 3),
+                   ("centroid_x centroid_y disparity_median disparity_near nearest_m nearest_sigma_m", "f4"), ("position_m extent_m", "f4", 3),
                    ("height_m valid_ratio", "f4"), ("velocity_mps velocity_variance", "f4", 3), ("confidence", "f4"),
                    ("world_velocity_mps world_velocity_variance", "f4", 3), ("moving_sigmas", "f4"), ("moving", "u4"),
                    ("size_m", "f4", 2), ("size_class", "u4"), ("outline", "u2", 16))
+ERRORS = _struct(("known reserved", "u4"), ("sigma_px bound_px", "f4", 256))
+DISTANCE = _struct(("distance_m sigma_m bound_m", "f4"))
 CELL = _struct(("kind age foot top", "u1"))
 SCAN = _struct(("nearest free known stixels", "u2"))
 RGB = _struct(("r g b", "u1"))
@@ -68,8 +70,8 @@ _HEAD: tuple[tuple[Any, ...], ...] = (
     ("plane", PLANE, len(Plane)),
     ("region_count obstacle_count", "u4"))
 HEAD = _struct(*_HEAD)  # of a frame: what comes before its obstacles
-FRAME = _struct(*_HEAD, ("obstacle", OBSTACLE, MAX_OBSTACLES))
-OBSTACLES_OFFSET: int = FRAME.fields["obstacle"][1] if FRAME.fields else 0
+FRAME = _struct(*_HEAD, ("obstacle", OBSTACLE, MAX_OBSTACLES), ("errors", ERRORS))
+OBSTACLES_OFFSET, ERRORS_OFFSET = (int(FRAME.fields[name][1]) if FRAME.fields else 0 for name in ("obstacle", "errors"))
 
 VIEW = _struct(("frame", numpy.uintp), ("plane", numpy.uintp, len(Plane)), ("layout", PLANE, len(Plane)), ("obstacle_count", "u4"),
                ("min_disparity", "i4"), ("sequence missed token", "u8"))
@@ -86,7 +88,7 @@ STRUCTURES = {
     "plx_map_info": MAP, "plx_zone_info": ZONE, "plx_verdict_info": VERDICT, "plx_verdict_now": VERDICT_NOW, "plx_cell": CELL,
     "plx_obstacle": OBSTACLE, "plx_scan": SCAN, "plx_stixel": STIXEL, "plx_frame": FRAME, "plx_view": VIEW,
     "plx_mapping": MAPPING, "plx_box": BOX, "plx_location": LOCATION, "plx_colour_info": COLOUR, "plx_rgb": RGB,
-    "plx_cuda_device": CUDA_DEVICE,
+    "plx_cuda_device": CUDA_DEVICE, "plx_error_info": ERRORS, "plx_distance": DISTANCE,
 }
 
 # The elements of the planes.

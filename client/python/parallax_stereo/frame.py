@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _layout, geometry, records
 from ._library import library
 from ._mapping import Mapping
-from .errors import Blind, check
+from .errors import Blind, NotFound, check
 from .flags import Blindness, Plane
 from .header import Bytes, Header
 
@@ -120,7 +120,7 @@ class Frame(Header):
 
     @property
     def confidence(self) -> Optional[Image8]:
-        """0 (none) to 255."""
+        """255 times the probability that the dense disparity is within 1 px of the truth; 0: no statement."""
         return self.planes.get(Plane.CONFIDENCE)
 
     @property
@@ -179,6 +179,38 @@ class Frame(Header):
         """The point of each pixel in metres, (height, width, 3): x right, y down, z forward; NaN where it is unknown."""
         plane = self.dense if dense else self.disparity
         return None if plane is None else geometry.points(plane, self.min_disparity, self.calibration)
+
+    def depth_sigma(self) -> Optional[ImageFloat]:
+        """The standard deviation of depth() in metres, by the confidence of each pixel; NaN where it is unknown."""
+        depth, confidence = self.depth(), self.confidence
+        if depth is None or confidence is None:
+            return None
+        errors = numpy.ndarray((), _layout.ERRORS, self._open_memory(), _layout.ERRORS_OFFSET)
+        return geometry.depth_sigma(depth, confidence, errors["sigma_px"], self.calibration)
+
+    # --- distances ---
+
+    def _distance(self, function: Any, *place: int) -> Optional[records.Distance]:
+        found = numpy.zeros(1, _layout.DISTANCE)
+        if any(not 0 <= number < 2**32 for number in place):
+            return None
+        code = function(self._view().ctypes.data, *place, found.ctypes.data)
+        if code == NotFound.code:
+            return None
+        check(code)
+        return records.distance(found[0])
+
+    def pixel_distance(self, x: int, y: int) -> Optional[records.Distance]:
+        """The distance of a pixel of the strict disparity, and how sure it is; None: no disparity."""
+        return self._distance(library.plx_pixel_distance, x, y)
+
+    def stixel_distance(self, column: int, number: int) -> Optional[records.Distance]:
+        """The same for a stixel, by the pixels that show it; None: there is none."""
+        return self._distance(library.plx_stixel_distance, column, number)
+
+    def scan_distance(self, column: int) -> Optional[records.Distance]:
+        """The same for the nearest thing of a column of the scan; None: there is none."""
+        return self._distance(library.plx_scan_distance, column)
 
     # --- boxes ---
 

@@ -48,3 +48,11 @@ def points(plane: NDArray[numpy.uint16], min_disparity: int, calibration: Calibr
     result[..., 1] = (numpy.arange(rows)[:, None] - calibration.cy) * distance / calibration.fy
     result[..., 2] = distance
     return result
+
+
+def depth_sigma(depth_m: NDArray[numpy.float32], confidence: NDArray[numpy.uint8], sigma_px: NDArray[numpy.float32],
+                calibration: Calibration) -> NDArray[numpy.float32]:
+    """|dZ / dd| = Z^2 / (f b) times the standard deviation of the disparity, which is unknown where the table has 0."""
+    known = numpy.where(sigma_px > 0, sigma_px, numpy.nan).astype(numpy.float32)[confidence]
+    result: NDArray[numpy.float32] = depth_m * depth_m / numpy.float32(calibration.fx * calibration.baseline_m) * known
+    return result

@@ -201,6 +201,16 @@ class Verdict:
 
 
 @dataclasses.dataclass(frozen=True)
+class Distance:
+    """A distance Z and how sure it is: struct plx_distance. The errors are those of matching; None: not known."""
+    distance_m: float
+    sigma_m: float | None
+    """68 % of the errors are smaller,"""
+    bound_m: float | None
+    """and 95 % than this."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Location:
     """Where the thing in a box is: struct plx_location. None: not known, which is everything in metres unless state is KNOWN."""
     state: LocationState
@@ -240,6 +250,8 @@ class Obstacle:
     disparity_median: float
     disparity_near: float
     nearest_m: float
+    nearest_sigma_m: float | None
+    """Standard deviation of nearest_m; None: not known."""
     position_m: Vector3
     extent_m: Vector3
     height_m: float
@@ -330,7 +342,11 @@ def mount(raw: Any) -> Mount | None:
     return Mount(known=bool(raw["known"]), measured=bool(raw["measured"]), base_from_left=_pose(raw["base_from_left"]), **numbers)
 
 
-_OBSTACLE_TYPES: dict[str, Any] = {"status": TrackStatus, "moving": bool, "size_class": SizeClass}
+def _positive(value: float) -> float | None:
+    return value if value > 0 else None
+
+
+_OBSTACLE_TYPES: dict[str, Any] = {"nearest_sigma_m": _positive, "status": TrackStatus, "moving": bool, "size_class": SizeClass}
 
 
 def _outlines(disparity: NDArray[numpy.uint16], depth_scale: float) -> list[NDArray[numpy.float32]]:
@@ -394,6 +410,11 @@ def _known(numbers: Any) -> Any:
     if isinstance(values, list):
         return None if math.isnan(values[0]) else tuple(values)
     return None if math.isnan(values) else values
+
+
+def distance(row: Any) -> Distance:
+    """Of an element of _layout.DISTANCE."""
+    return Distance(**{name: _known(row[name]) for name in ("distance_m", "sigma_m", "bound_m")})
 
 
 def location(row: Any) -> Location:

@@ -3,8 +3,8 @@
 
 usage: real_node.py SECONDS COUNT TOPIC:PACKAGE/TYPE:sensor|reliable|latched|detector...
 A *detector* is no reader: it writes a box, as vision_msgs/Detection2DArray, for each picture that the node reads.
-Prints JSON: for each topic the stamps of its messages with the time when they came, and what the graph says of its publishers. Logs of
-ROS go to standard error."""
+Prints a line when the first message came, and at the end JSON: for each topic the stamps of its messages with the time when they came, and
+what the graph says of its publishers. Logs of ROS go to standard error."""
 import importlib
 import json
 import sys
@@ -51,6 +51,8 @@ def main():
     got = {topic: [] for topic, _, _ in topics}
 
     def take(topic, message):
+        if not any(got.values()):
+            print("the first message came", flush=True)
         got[topic].append((stamp_of(message), time.time_ns()))
         if hasattr(message, "encoding"):
             for detector in detectors:

@@ -96,7 +96,7 @@ class Node:
     def result(self):
         """What it read, and what ROS logged."""
         out, logged = self.process.communicate(timeout=2 * WAIT_S)
-        return {topic.removeprefix("/parallax/"): each for topic, each in json.loads(out).items()}, logged
+        return {topic.removeprefix("/parallax/"): each for topic, each in json.loads(out.splitlines()[-1]).items()}, logged
 
 
 class RealRos(Ros):
@@ -186,7 +186,7 @@ class RealRos(Ros):
             nonlocal bridge
             node = Node(distribution, WAIT_S, 300, [("scan", TOPICS["scan"], "sensor")])  # more than come before the restart
             self.addCleanup(node.process.kill)
-            time.sleep(3)
+            self.assertTrue(node.process.stdout.readline())
             bridge.send_signal(signal.SIGKILL)
             bridge.wait(WAIT_S)
             died_ns = time.time_ns()

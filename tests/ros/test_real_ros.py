@@ -1,27 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """parallax-ros, read by nodes of a real ROS 2, Jazzy and Kilted (toolchain/ros.sh installs them)."""
+import functools
+import hashlib
 import json
 import os
 import pathlib
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
 import unittest
 
-from programs import SKIPPED, WAIT_S
+from programs import BINARIES, SKIPPED, WAIT_S
 from test_ros import DOMAIN, FRAME_TOPICS, Ros
 
 HERE = pathlib.Path(__file__).parent
 BUILD = pathlib.Path(os.environ["PLX_PYTHON_PACKAGES"]).parent
 DISTRIBUTIONS = [name for name in ("jazzy", "kilted") if (BUILD / f"ros-{name}/installed.txt").exists()]
-NO_WHEEL = ("vision_msgs",)  # PyPI has no wheel of these types
-TOPICS = {name: kind.replace("/msg/", "/") for name, kind in FRAME_TOPICS.items() if not kind.startswith(NO_WHEEL)}
+MADE = ("vision_msgs/Detection2DArray", "vision_msgs/Detection3DArray", "tf2_msgs/TFMessage", "nav2_msgs/Costmap", "nav2_msgs/SpeedLimit")
+TOPICS = {name: kind.replace("/msg/", "/") for name, kind in FRAME_TOPICS.items()}
 TOPICS |= {"verdict": "std_msgs/String", "zone_stop": "geometry_msgs/PolygonInstanceStamped", "left/image_rect_color": "sensor_msgs/Image",
            "left/image_rect/compressed": "sensor_msgs/CompressedImage", "left/image_rect_color/compressed": "sensor_msgs/CompressedImage",
-           "depth/image_rect/compressedDepth": "sensor_msgs/CompressedImage"}
+           "depth/image_rect/compressedDepth": "sensor_msgs/CompressedImage", "costmap": "nav2_msgs/Costmap", "speed_limit": "nav2_msgs/SpeedLimit",
+           "/tf": "tf2_msgs/TFMessage"}
+NO_COMPILER = "" if shutil.which("cc") and shutil.which("c++") and os.path.exists(f"{sysconfig.get_paths()['include']}/Python.h") else (
+    "no compiler of C and C++, or no python3-dev: vision_msgs, tf2_msgs and nav2_msgs cannot be made")
+if NO_COMPILER:
+    TOPICS = {name: kind for name, kind in TOPICS.items() if kind not in MADE}
 MOUNT = ("mount.z_m=1", "mount.pitch_deg=5.73", "colour.enabled=true")
 
 
@@ -38,14 +47,48 @@ def has_multicast():
             return False
 
 
+def environment_of(distribution):
+    environment = {name: value for name, value in os.environ.items() if name not in ("CYCLONEDDS_URI", "PYTHONPATH")}
+    root = BUILD / f"ros-{distribution}"
+    return root, environment | {"LD_LIBRARY_PATH": str(root / "lib"), "AMENT_PREFIX_PATH": str(root), "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp",
+                                "ROS_DOMAIN_ID": str(DOMAIN), "ROS_LOG_DIR": "/tmp"}
+
+
+@functools.cache
+def made_types(distribution):
+    """The folder of the types that PyPI has no wheel of: MADE, which the generators of DISTRIBUTION make once for each build."""
+    root, environment = environment_of(distribution)
+    folder = BINARIES.parent / f"ros-types-{distribution}"
+    if NO_COMPILER:
+        return folder
+    schemas = [subprocess.run([BINARIES / "cdr_probe", "schema", name.replace("/", "/msg/")], capture_output=True, check=True).stdout for name in MADE]
+    key = hashlib.sha256(b"".join([(HERE / "real_types.py").read_bytes(), (root / "installed.txt").read_bytes(), *schemas])).hexdigest()
+    if not (folder / key).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        made = subprocess.run([root / "bin/python3", HERE / "real_types.py", BINARIES / "cdr_probe", folder, *MADE], env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if made.returncode != 0:
+            raise RuntimeError(made.stdout)
+        (folder / key).touch()
+    return folder
+
+
+def hash_of(distribution, kind):
+    """What ROS itself computes for KIND, PACKAGE/msg/TYPE."""
+    for folder in (environment_of(distribution)[0] / "share", made_types(distribution) / "work/generator_c"):
+        described = folder / f"{kind}.json"
+        if described.exists():
+            return {each["type_name"]: each["hash_string"] for each in json.loads(described.read_text())["type_hashes"]}[kind]
+    raise FileNotFoundError(kind)
+
+
 class Node:
     """A running real_node.py of DISTRIBUTION."""
 
     def __init__(self, distribution, seconds, count, topics):
-        root = BUILD / f"ros-{distribution}"
-        environment = {name: value for name, value in os.environ.items() if name not in ("CYCLONEDDS_URI", "PYTHONPATH")}
-        environment.update(LD_LIBRARY_PATH=str(root / "lib"), AMENT_PREFIX_PATH=str(root), RMW_IMPLEMENTATION="rmw_fastrtps_cpp",
-                           ROS_DOMAIN_ID=str(DOMAIN), ROS_LOG_DIR="/tmp")
+        root, environment = environment_of(distribution)
+        environment["PYTHONPATH"] = str(made_types(distribution))
+        environment["LD_LIBRARY_PATH"] += f":{made_types(distribution)}"
         words = [f"{topic if topic.startswith('/') else '/parallax/' + topic}:{kind}:{qos}" for topic, kind, qos in topics]
         self.process = subprocess.Popen([root / "bin/python3", HERE / "real_node.py", str(seconds), str(count), *words], env=environment,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -53,7 +96,7 @@ class Node:
     def result(self):
         """What it read, and what ROS logged."""
         out, logged = self.process.communicate(timeout=2 * WAIT_S)
-        return {topic.removeprefix("/parallax/"): each for topic, each in json.loads(out).items()}, logged
+        return {topic.removeprefix("/parallax/"): each for topic, each in json.loads(out.splitlines()[-1]).items()}, logged
 
 
 class RealRos(Ros):
@@ -79,11 +122,47 @@ class RealRos(Ros):
             self.assertEqual([name for name, each in got.items() if len(each["messages"]) < 2], [])
             self.assertEqual(logged, "", "ROS complains")  # as of a type hash that it does not know
             for name, each in got.items():
-                self.assertEqual([(publisher["type"], publisher["reliability"]) for publisher in each["publishers"]],
-                                 [(TOPICS[name].replace("/", "/msg/"), "RELIABLE")], name)
-                self.assertIn("RIHS01", each["publishers"][0]["hash"] + "RIHS01" * (distribution == "jazzy"))
+                kind = TOPICS[name].replace("/", "/msg/")
+                self.assertEqual([(publisher["type"], publisher["reliability"], publisher["hash"]) for publisher in each["publishers"]],
+                                 [(kind, "RELIABLE", hash_of(distribution, kind))], name)
             stamps = [{stamp for stamp, _ in got[name]["messages"]} for name in ("left/image_rect", "left/camera_info", "depth/image_rect")]
             self.assertTrue(stamps[0] & stamps[1] & stamps[2])
+
+        self.of_each(check)
+
+    @unittest.skipIf(NO_COMPILER, NO_COMPILER)
+    def test_transforms_come_to_those_who_come_late(self):
+        self.start_daemon(*MOUNT)
+        self.start_ros()
+        early = Node(DISTRIBUTIONS[0], WAIT_S, 1, [("scan", TOPICS["scan"], "sensor")])
+        self.addCleanup(early.process.kill)
+        early.result()
+
+        def check(distribution):
+            got, logged = self.read(distribution, 1, [("/tf_static", "tf2_msgs/TFMessage", "latched"), ("/tf", "tf2_msgs/TFMessage", "reliable")])
+            self.assertEqual([name for name, each in got.items() if not each["messages"]], [])
+            self.assertEqual(logged, "")
+            self.assertEqual({publisher["hash"] for each in got.values() for publisher in each["publishers"]},
+                             {hash_of(distribution, "tf2_msgs/msg/TFMessage")})
+
+        self.of_each(check)
+
+    @unittest.skipIf(NO_COMPILER, NO_COMPILER)
+    def test_boxes_of_a_detector(self):
+        """A real node reads pictures, and writes boxes with their stamps; the answers have these stamps."""
+        self.start_daemon("source.rate_hz=5", "publish.slots=16")
+        self.start_ros()
+        topics = [("left/image_rect", TOPICS["left/image_rect"], "sensor"), ("locate/boxes", "vision_msgs/Detection2DArray", "detector"),
+                  ("locate/detections", "vision_msgs/Detection3DArray", "reliable"), ("locate/info", TOPICS["frame_info"], "reliable")]
+
+        def check(distribution):
+            got, logged = self.read(distribution, 3, topics)
+            asked, answered, told = ({stamp for stamp, _ in got[name]["messages"]} for name in ("left/image_rect", "locate/detections", "locate/info"))
+            self.assertGreaterEqual(len(answered & told), 3)
+            self.assertLessEqual(answered, asked)
+            self.assertEqual(logged, "")
+            self.assertEqual([publisher["hash"] for publisher in got["locate/detections"]["publishers"]],
+                             [hash_of(distribution, "vision_msgs/msg/Detection3DArray")])
 
         self.of_each(check)
 
@@ -107,7 +186,7 @@ class RealRos(Ros):
             nonlocal bridge
             node = Node(distribution, WAIT_S, 300, [("scan", TOPICS["scan"], "sensor")])  # more than come before the restart
             self.addCleanup(node.process.kill)
-            time.sleep(3)
+            self.assertTrue(node.process.stdout.readline())
             bridge.send_signal(signal.SIGKILL)
             bridge.wait(WAIT_S)
             died_ns = time.time_ns()

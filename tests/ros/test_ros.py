@@ -59,18 +59,19 @@ def listen(*names):
 
 class Ros(Programs):
     NETWORK = {"ROS_LOCALHOST_ONLY": "1"}  # what parallax-ros is told
+    SERVICE, BRIDGE = "parallaxd", "parallax-ros"  # programs
 
     def start_daemon(self, *settings):
         settings = [f"publish.socket={self.socket}", "backend=cpu", "blackbox.directory=", "calibration_history=", "publish.right=true", "match.disparities=64",
                     "match.paths=4", "source.width=320", "source.height=240", "source.rate_hz=20", *settings]
-        return self.start("parallaxd", *setting_options(settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self.start(self.SERVICE, *setting_options(settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def start_ros(self, *settings):
         settings = [f"publish.socket={self.socket}", *settings]
         environment = {name: value for name, value in os.environ.items() if name != "CYCLONEDDS_URI"}
         environment.update(self.NETWORK, ROS_DOMAIN_ID=str(DOMAIN))
         with open(f"{self.directory}/log", "a") as log:
-            return self.start("parallax-ros", *setting_options(settings), stderr=log, env=environment)
+            return self.start(self.BRIDGE, *setting_options(settings), stderr=log, env=environment)
 
     def stop_ros(self, process):
         """Ends it cleanly; returns how many messages it sent and dropped."""

@@ -9,6 +9,7 @@
  *   stick NAME N  neither that one nor any call after it returns
  *   slow NAME MS  every call of NAME takes so much longer
  *   drag NAME MS  likewise, while there is a file $PLX_FAULT_WHILE
+ *   cover         while there is a file $PLX_FAULT_WHILE, the lenses that it names are covered: 1 left, 2 right, 3 both
  *   lose N        there is a GPU, which is the CPU, and each engine loses it after N frames; 0: it cannot be opened
  *   stall N       likewise, but it does not answer any more
  *   steady N      an engine ends with a message if it asks for memory, a file or a thread after it has published N frames; not
@@ -56,8 +57,10 @@ static __attribute__((constructor)) void read_fault(void)
     if (page == MAP_FAILED)
         abort();
     fault.calls = page;
-    if (text && (sscanf(text, "lose %ld", &fault.number) == 1 || sscanf(text, "stall %ld", &fault.number) == 1 ||
-                 sscanf(text, "steady %ld", &fault.number) == 1))
+    if (text && strcmp(text, "cover") == 0)
+        sscanf(text, "%7s", fault.kind);
+    else if (text && (sscanf(text, "lose %ld", &fault.number) == 1 || sscanf(text, "stall %ld", &fault.number) == 1 ||
+                      sscanf(text, "steady %ld", &fault.number) == 1))
         sscanf(text, "%7s", fault.kind);
     else if (text && sscanf(text, "%7s %31s %ld", fault.kind, fault.name, &fault.number) != 3)
         abort();
@@ -199,7 +202,49 @@ void __wrap_plx_system_health_init(struct plx_system_health *machine, const char
 #define SELF struct plx_stages *self
 #define IMAGE const struct plx_image
 
-STEP(int, plx_cpu_convert, (SELF, const struct plx_raw *raw, IMAGE *grey), (self, raw, grey))
+/* A covered lens shows no light, but the camera's noise: its pictures are dark, and differ. */
+static void cover(IMAGE *grey)
+{
+    static uint32_t noise = 1;
+
+    for (int y = 0; y < grey->height; y++) {
+        uint8_t *row8 = plx_row(grey, y);
+        uint16_t *row16 = plx_row(grey, y);
+        for (int x = 0; x < grey->width; x++) {
+            noise = noise * 1664525U + 1013904223U;
+            if (grey->type == PLX_U8)
+                row8[x] = (uint8_t)(noise >> 30);
+            else
+                row16[x] = (uint16_t)(noise >> 30);
+        }
+    }
+}
+
+static void cover_if_due(IMAGE *grey)
+{
+    static unsigned calls; /* the left picture comes first */
+    const char *path = getenv("PLX_FAULT_WHILE");
+    const unsigned lens = 1U << (calls++ % PLX_EYES);
+    unsigned lenses = 0;
+    FILE *file = strcmp(fault.kind, "cover") == 0 && path ? __real_fopen(path, "re") : NULL;
+
+    if (!file)
+        return;
+    if (fscanf(file, "%u", &lenses) == 1 && (lenses & lens))
+        cover(grey);
+    fclose(file);
+}
+
+int __real_plx_cpu_convert(SELF, const struct plx_raw *raw, IMAGE *grey);
+int __wrap_plx_cpu_convert(SELF, const struct plx_raw *raw, IMAGE *grey);
+int __wrap_plx_cpu_convert(SELF, const struct plx_raw *raw, IMAGE *grey)
+{
+    delay("plx_cpu_convert");
+    const int result = __real_plx_cpu_convert(self, raw, grey);
+    cover_if_due(grey);
+    return result;
+}
+
 STEP(int, plx_cpu_rectify, (SELF, IMAGE *src, const struct plx_remap *map, IMAGE *dst, uint32_t *ret_masked),
      (self, src, map, dst, ret_masked))
 STEP(int, plx_cpu_histogram, (SELF, IMAGE *grey, int bins, IMAGE *ret_bins), (self, grey, bins, ret_bins))

@@ -22,8 +22,8 @@
 static struct command command_;
 
 #define start_wall(...)                                                                                                        \
-    start_daemon("--set", "source.scene=wall", "--set", "source.width=" TEXT(WALL_WIDTH), "--set",                             \
-                 "source.height=" TEXT(WALL_HEIGHT), "--set", "source.rate_hz=" SCENE_HZ, __VA_ARGS__)
+    start_daemon("--set", "source.scene=wall", "--set", ("source.width=" TEXT(WALL_WIDTH)), "--set",                           \
+                 ("source.height=" TEXT(WALL_HEIGHT)), "--set", ("source.rate_hz=" SCENE_HZ), __VA_ARGS__)
 
 /* Runs the command with ARGS, which end with NULL, and --json. The JSON is the caller's. */
 static cJSON *measure(int code, const char *const *args)
@@ -151,7 +151,7 @@ static void replay(const char *name, const char *calibration)
     char path[320];
     snprintf(path, sizeof path, "source.path=%s", path_of(name));
     start_daemon("--set", "source.type=replay", "--set", path, "--set", "source.loop=true", "--set", "source.replay_rate=fixed",
-                 "--set", "source.rate_hz=" SCENE_HZ, "--set", calibration);
+                 "--set", ("source.rate_hz=" SCENE_HZ), "--set", calibration);
 }
 
 /* Measures a wall at DISTANCE_M and leaves the JSON in the file NAME. */
@@ -244,6 +244,7 @@ static void faults_are_one_line(void **state)
     write_text(daemon_.directory, "other.json", "{\"verdict\": \"good\"}\n");
     expect_error(PLX_EXIT_UNAVAILABLE, "no service there", (const char *const[]){"wall", NULL});
     expect_error(PLX_EXIT_USAGE, "expected X,Y,WIDTH,HEIGHT", (const char *const[]){"wall", "--roi", "1,2,3", NULL});
+    expect_error(PLX_EXIT_USAGE, "takes --json only", (const char *const[]){"wall", "other.json", "--distance", "1", NULL});
     expect_error(PLX_EXIT_NO_INPUT, "missing.json", (const char *const[]){"wall", path_of("missing.json"), NULL});
     expect_error(PLX_EXIT_DATA, "expected what parallax wall", (const char *const[]){"wall", path_of("other.json"), NULL});
     start_wall("--set", "calibration=none");
@@ -255,7 +256,9 @@ static void faults_are_one_line(void **state)
                  (const char *const[]){"wall", "--frames", "1", "--picture", "/nowhere/a.png", NULL});
     cJSON *json = wall(PLX_EXIT_OK, "--roi", "200,120,300,240");
     assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(part(json, 0), "bias_px")));
-    write_text(daemon_.directory, "unknown.json", cJSON_Print(json));
+    char *text = cJSON_Print(json);
+    write_text(daemon_.directory, "unknown.json", text);
+    cJSON_free(text);
     cJSON_Delete(json);
     stop_daemon();
     expect_error(PLX_EXIT_DATA, "it has no bias", (const char *const[]){"wall", path_of("unknown.json"), NULL});

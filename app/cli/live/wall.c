@@ -214,6 +214,8 @@ int plx_command_wall(int argc, char **argv)
         .max_words = PLX_WALL_MAX_FILES};
 
     plx_parse_command_line(&line, argc, argv, word);
+    if (word[0] && (request.region || request.picture || isfinite(request.distance_m)))
+        return plx_exit_error(program, PLX_EXIT_USAGE, "%s: a file is joined with other files, and takes --json only", word[0]);
     if (word[0])
         return join(word, request.json);
     const int exit_code = request.region ? parse_region(request.region, &request.roi) : PLX_EXIT_OK;

@@ -15,7 +15,7 @@
 enum plx_backend_kind { PLX_BACKEND_AUTO, PLX_BACKEND_CPU, PLX_BACKEND_GPU };
 enum plx_replay_rate { PLX_REPLAY_RECORDED, PLX_REPLAY_FIXED, PLX_REPLAY_MAXIMUM };
 
-enum plx_scene_kind { PLX_SCENE_DEMO, PLX_SCENE_STREET };
+enum plx_scene_kind { PLX_SCENE_DEMO, PLX_SCENE_STREET, PLX_SCENE_WALL };
 
 struct plx_config {
     struct {

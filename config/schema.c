@@ -35,7 +35,8 @@ static const struct plx_word source_words[] = {
     {"synthetic", PLX_SOURCE_SYNTHETIC}, {"replay", PLX_SOURCE_REPLAY}, {"v4l2", PLX_SOURCE_V4L2}, {NULL, 0}};
 static const struct plx_word replay_words[] = {
     {"recorded", PLX_REPLAY_RECORDED}, {"fixed", PLX_REPLAY_FIXED}, {"maximum", PLX_REPLAY_MAXIMUM}, {NULL, 0}};
-static const struct plx_word scene_words[] = {{"demo", PLX_SCENE_DEMO}, {"street", PLX_SCENE_STREET}, {NULL, 0}};
+static const struct plx_word scene_words[] = {
+    {"demo", PLX_SCENE_DEMO}, {"street", PLX_SCENE_STREET}, {"wall", PLX_SCENE_WALL}, {NULL, 0}};
 static const struct plx_word gain_words[] = {{"linear", PLX_GAIN_LINEAR}, {"db", PLX_GAIN_DB}, {NULL, 0}};
 static const struct plx_word backend_words[] = {
     {"auto", PLX_BACKEND_AUTO}, {"cpu", PLX_BACKEND_CPU}, {"gpu", PLX_BACKEND_GPU}, {NULL, 0}};
@@ -84,7 +85,8 @@ const struct plx_key plx_keys[] = {
     {"source.width", "synthetic, v4l2: picture width of one eye, pixels", FIELD(source.width), INITIAL("640"),
      WHOLE(16, PLX_MAX_SIDE)},
     {"source.height", "synthetic, v4l2: picture height, pixels", FIELD(source.height), INITIAL("480"), WHOLE(16, PLX_MAX_SIDE)},
-    {"source.scene", "synthetic: a standing camera, or one that drives along a street", WORD(source.scene, scene_words)},
+    {"source.scene", "synthetic: a standing camera, one that drives along a street, or one before a wall",
+     WORD(source.scene, scene_words)},
     {"source.seed", "synthetic: seed of texture and noise", FIELD(source.seed), INITIAL("1"), WHOLE(0, 2147483647), EXPERT},
     {"source.noise_levels", "synthetic: standard deviation of the camera noise, grey levels", FIELD(source.noise), INITIAL("2"),
      REAL(0, 64), EXPERT},

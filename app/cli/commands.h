@@ -7,6 +7,7 @@ int plx_command_run(int argc, char **argv);
 int plx_command_status(int argc, char **argv);
 int plx_command_verdict(int argc, char **argv);
 int plx_command_locate(int argc, char **argv);
+int plx_command_wall(int argc, char **argv);
 int plx_command_watch(int argc, char **argv);
 int plx_command_snapshot(int argc, char **argv);
 int plx_command_pipe(int argc, char **argv);

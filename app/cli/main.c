@@ -25,6 +25,7 @@ static const struct command {
     {"cameras", "lists the cameras and suggests a configuration", plx_command_cameras},
     {"blackbox", "prints the last seconds of the service", plx_command_blackbox},
     {"calibration", "shows, accepts and takes back corrections of the calibration", plx_command_calibration},
+    {"wall", "measures how good the depth of a wall is: bias, noise, fill", plx_command_wall},
     {"doctor", "says what is wrong with this installation, and what to do", plx_command_doctor},
     {"report", "collects what another person needs to understand a fault", plx_command_report},
     {"", "\nOffline, without the service:", NULL},

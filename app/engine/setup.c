@@ -22,13 +22,17 @@
 
 static int open_synthetic(struct plx_setup *setup, const struct plx_config *config, struct plx_error_message *message)
 {
+    static void (*const scene[])(int width, int height, uint64_t seed, struct plx_scene *ret_scene) = {
+        [PLX_SCENE_DEMO] = plx_scene_demo,
+        [PLX_SCENE_STREET] = plx_scene_street,
+        [PLX_SCENE_WALL] = plx_scene_wall,
+    };
     struct plx_synthetic_options options = {.rate_hz = config->source.rate_hz,
                                             .exposure_delay = EXPOSURE_DELAY,
                                             .gain_delay = GAIN_DELAY,
                                             .colour = config->pipeline.colour.enabled};
 
-    (config->source.scene == PLX_SCENE_STREET ? plx_scene_street : plx_scene_demo)(
-        config->source.width, config->source.height, (uint64_t)config->source.seed, &options.scene);
+    scene[config->source.scene](config->source.width, config->source.height, (uint64_t)config->source.seed, &options.scene);
     options.scene.noise = config->source.noise;
     return plx_synthetic_create(setup->memory, &options, &setup->source, message);
 }

@@ -64,6 +64,17 @@ void plx_scene_street(int width, int height, uint64_t seed, struct plx_scene *re
     memcpy(ret_scene->object, object, sizeof object);
 }
 
+void plx_scene_wall(int width, int height, uint64_t seed, struct plx_scene *ret_scene)
+{
+    static const struct plx_scene_object wall = {.z = PLX_SCENE_WALL_M, .width = 100.0, .height = 100.0, .depth = 1.0};
+
+    begin(width, height, seed, ret_scene);
+    ret_scene->camera_height_m = 0.5 * wall.height; /* no ground is in sight */
+    ret_scene->roll_rad = 0.0;
+    ret_scene->object_count = 1;
+    ret_scene->object[0] = wall;
+}
+
 /* The phase of a motion to and fro, 0 at time 0; 0 if it has no period. */
 static double phase(double time_s, double period_s)
 {

@@ -60,6 +60,11 @@ void plx_scene_demo(int width, int height, uint64_t seed, struct plx_scene *ret_
  */
 void plx_scene_street(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
 
+/* A wall that fills the picture, PLX_SCENE_WALL_M from the left camera: that is the shortest distance. The camera looks down,
+ * as in the other scenes. */
+#define PLX_SCENE_WALL_M 3.0
+void plx_scene_wall(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
+
 /* Pose of the left camera at TIME_S in the ground frame: its axes are x right, y down, z along the optical axis. */
 void plx_scene_camera(const struct plx_scene *scene, double time_s, struct plx_pose *ret_ground_from_camera);
 

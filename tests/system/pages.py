@@ -70,6 +70,7 @@ LEFT_OUT = {
     "parallax-gpio *": "a GPIO chip; vm_gpio runs it",
     "parallax calibrate *": "pictures of a chessboard; test_calibrate_command draws them",
     "parallax doctor*": "a robot: elsewhere its exit code says that something is missing; test_doctor_command runs it",
+    "parallax wall*": "a wall, at several distances; test_wall_command renders some",
     "parallax selftest": "half a minute; test_selftest runs it",
     "parallax tune*": "a GPU; test_tune",
     "parallax pipe * | ff*": "ffmpeg and a screen or a virtual camera; test_cli_stream decodes the streams",

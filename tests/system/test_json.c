@@ -197,6 +197,23 @@ static void locate(void **state)
     expect_same("## locate", &printed);
 }
 
+/* The scene is no wall, so the exit code is 4; a wall that is not there is joined. */
+static void wall(void **state)
+{
+    (void)state;
+    struct command command;
+    command_run(&command, (const char *const[]){"wall", "--json", "--frames", "2", "--distance", "3", NULL});
+    collect_text(command.out, false, &printed);
+    write_text(daemon_.directory, "wall.json", command.out);
+    command_free(&command);
+    expect_same("## wall", &printed);
+    printed.count = 0;
+    command_run(&command, (const char *const[]){"wall", "--json", path_of("wall.json"), NULL});
+    collect_text(command.out, false, &printed);
+    command_free(&command);
+    expect_same("### wall FILE.json", &printed);
+}
+
 static void metrics(void **state)
 {
     (void)state;
@@ -297,6 +314,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(status_and_watch, begin, stop_scene),
         cmocka_unit_test_setup_teardown(verdict, begin, stop_scene),
         cmocka_unit_test_setup_teardown(locate, begin, stop_scene),
+        cmocka_unit_test_setup_teardown(wall, begin, stop_scene),
         cmocka_unit_test_setup_teardown(metrics, begin, stop_scene),
         cmocka_unit_test_setup_teardown(report, begin, stop_scene),
         cmocka_unit_test_setup_teardown(doctor, begin, stop_scene),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of both scenes are, bit for bit, those of the plain renderer: drawn alone or by a renderer that keeps what stands
+/* Pictures of all scenes are, bit for bit, those of the plain renderer: drawn alone or by a renderer that keeps what stands
  * still. */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 typedef void make_scene(int width, int height, uint64_t seed, struct plx_scene *ret_scene);
 
-static make_scene *const scenes[] = {plx_scene_demo, plx_scene_street};
+static make_scene *const scenes[] = {plx_scene_demo, plx_scene_street, plx_scene_wall};
 
 #define SCENES (sizeof scenes / sizeof scenes[0])
 

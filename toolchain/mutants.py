@@ -3,8 +3,8 @@
 """Mutation testing: would the tests notice a small mistake in the product's code? (./dev check mutants [N] [FOLDER...])
 
 Draws N places in the C files of the folders, changes one at a time (an operator, a constant, a condition, a dropped statement), and runs
-the tests that reach its line, the fastest first, until one fails. A mutant that no test notices is a *survivor* and is listed. A mutant
-whose object code is that of the original is not counted: it is equivalent, and another one is drawn.
+the tests that reach its line, the fastest first, until one fails or ENOUGH_S have passed. A mutant that no test notices is a *survivor*
+and is listed. A mutant whose object code is that of the original is not counted: it is equivalent, and another one is drawn.
 
 Which tests reach a line is measured once, by gcov. The tests are those of unit/, golden/ and system/, each at most SLOW_S long.
 Everything happens in copies of the tree in build/mutants; the working tree stays untouched.
@@ -30,6 +30,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HOME = os.path.join(SOURCE, "build/mutants")
 FOLDERS = ["core", "client", "app/publish", "app/supervisor"]
 SLOW_S = 60  # a test that takes longer is not one of the fast ones
+ENOUGH_S = 60  # a mutant that tests of so long do not notice survives, whatever slower ones would say
 JOBS = os.cpu_count() or 1
 MOST_SURVIVORS = 0.25  # of all mutants
 COUNTERS = 8  # counting lines, without optimizing, makes a test so much slower
@@ -292,7 +293,11 @@ class Judge:
             reaching = [(seconds, name) for seconds, name, lines in self.reach if any(path == mutant.path for path, _ in lines)]
         if not reaching:
             return "unreached"
+        spent = 0
         for seconds, name in reaching:
+            spent += seconds
+            if spent > ENOUGH_S:
+                break
             targets = [os.path.basename(self.tree.tests[name][0][0])] + (self.programs if not name.startswith("unit/") else [])
             if self.tree.make(*targets, jobs=1):
                 return "the build"

@@ -26,7 +26,8 @@ struct pixel {
 /* Over all frames. */
 struct tally {
     uint64_t pixels, known, judged, outliers;
-    int64_t edge[BINS + 1]; /* residuals begin less residuals end: their running sum is the histogram */
+    uint64_t stated, covered; /* judged pixels with a standard deviation; whose residual is within it */
+    int64_t edge[BINS + 1];   /* residuals begin less residuals end: their running sum is the histogram */
 };
 
 struct plx_wall {
@@ -111,9 +112,23 @@ static int part_of(const struct plx_box *region, int x, int y)
     return 1 + 3 * (3 * y / region->height) + 3 * x / region->width;
 }
 
-/* PLANE: by the half that fitted it; NULL: there is none. */
-static void add_row(struct plx_wall *wall, int y, const uint16_t *row, const struct plx_wall_plane *plane)
+static void add_coverage(struct tally *tally, double residual, double sigma_px)
 {
+    tally->stated += sigma_px > 0;
+    tally->covered += sigma_px > 0 && fabs(residual) <= sigma_px;
+}
+
+/* One row of a frame. */
+struct row {
+    const uint16_t *disparity;
+    const uint8_t *confidence; /* NULL: not known */
+    const struct plx_error_info *errors;
+};
+
+/* PLANE: by the half that fitted it; NULL: there is none. */
+static void add_row(struct plx_wall *wall, int y, const struct row *frame, const struct plx_wall_plane *plane)
+{
+    const uint16_t *row = frame->disparity;
     const struct plx_box *region = &wall->region;
     struct pixel *pixel = &wall->pixel[(size_t)y * (size_t)region->width];
 
@@ -130,24 +145,31 @@ static void add_row(struct plx_wall *wall, int y, const uint16_t *row, const str
             tally[i]->known += known;
             if (known && plane) {
                 const struct plx_wall_plane *other = &plane[!wall_half(region, x, y)];
-                add_residual(tally[i], (double)row[x] / PLX_DISPARITY_ONE - wall_plane_at(other, x, y));
+                const double residual = (double)row[x] / PLX_DISPARITY_ONE - wall_plane_at(other, x, y);
+                add_residual(tally[i], residual);
+                if (frame->confidence)
+                    add_coverage(tally[i], residual, (double)frame->errors->sigma_px[frame->confidence[x]]);
             }
         }
     }
 }
 
-int plx_wall_add(struct plx_wall *wall, const struct plx_image *disparity)
+int plx_wall_add(struct plx_wall *wall, const struct plx_image *disparity, const struct plx_image *confidence,
+                 const struct plx_error_info *errors)
 {
     const struct plx_box *region = &wall->region;
     struct plx_wall_plane plane[2];
 
-    if (!plx_image_ok(disparity, PLX_U16) || disparity->width != wall->width || disparity->height != wall->height)
+    if (!plx_image_ok(disparity, PLX_U16) || disparity->width != wall->width || disparity->height != wall->height ||
+        (confidence && (!plx_image_ok(confidence, PLX_U8) || !plx_same_size(confidence, disparity))))
         return PLX_ERR_ARG;
     const struct plx_image inside = {(uint16_t *)plx_row(disparity, region->y) + region->x, region->width, region->height,
                                      disparity->pitch, PLX_U16};
     const bool fits = wall_fit_half(&wall->fit, &inside, 0, &plane[0]) && wall_fit_half(&wall->fit, &inside, 1, &plane[1]);
-    for (int y = 0; y < region->height; y++)
-        add_row(wall, y, plx_row(&inside, y), fits ? plane : NULL);
+    for (int y = 0; y < region->height; y++) {
+        const uint8_t *sure = confidence ? (const uint8_t *)plx_row(confidence, region->y + y) + region->x : NULL;
+        add_row(wall, y, &(struct row){plx_row(&inside, y), sure, errors}, fits ? plane : NULL);
+    }
     wall->frames++;
     wall_realsense_add(&wall->realsense, &inside, region, &wall->calibration, wall->min_disparity, wall->distance_m);
     if (!fits)
@@ -296,6 +318,7 @@ void plx_wall_report(const struct plx_wall *wall, struct plx_wall_report *ret_re
         const struct tally *tally = &wall->tally[p];
         report_residuals(tally, &report.part[p]);
         report.part[p].fill = tally->pixels > 0 ? (double)tally->known / (double)tally->pixels : (double)NAN;
+        report.part[p].covered = tally->stated > 0 ? (double)tally->covered / (double)tally->stated : (double)NAN;
     }
     report_time(wall, &report);
 

@@ -18,8 +18,7 @@
 
 struct plx_wall;
 
-/* NAN: not known. Shares are 0 .. 1. A standard deviation of each pixel, once frames have one, adds here: the share of the
- * known pixels whose residual it covers. */
+/* NAN: not known. Shares are 0 .. 1. */
 struct plx_wall_part {
     double fill;      /* share of the pixels that have a disparity, mean over the frames */
     double outliers;  /* share of the known pixels more than PLX_WALL_OUTLIER_PX from the plane */
@@ -30,6 +29,7 @@ struct plx_wall_part {
     double temporal_px; /* mean standard deviation over the frames of the pixels that are known in all; NAN for one frame */
     double sometimes;   /* share of the pixels that are known in some frames, not in all */
     double never;       /* share of the pixels that are known in no frame */
+    double covered;     /* residuals within the standard deviation that the frame states for their pixel; 0.68 is right */
 };
 
 struct plx_wall_report {
@@ -58,8 +58,10 @@ int plx_wall_create(int width, int height, const struct plx_box *region, const s
                     int min_disparity, double distance_m, struct plx_wall **ret_wall);
 void plx_wall_destroy(struct plx_wall *wall); /* NULL is fine */
 
-/* The next frame's DISPARITY plane (U16). ARG: it is not of the wall's size. Allocates nothing. */
-int plx_wall_add(struct plx_wall *wall, const struct plx_image *disparity);
+/* The next frame's DISPARITY plane (U16); CONFIDENCE (U8) and what ERRORS it stands for, NULL: not known. ARG: they are not of
+ * the wall's size. Allocates nothing. */
+int plx_wall_add(struct plx_wall *wall, const struct plx_image *disparity, const struct plx_image *confidence,
+                 const struct plx_error_info *errors);
 
 void plx_wall_report(const struct plx_wall *wall, struct plx_wall_report *ret_report);
 

@@ -80,7 +80,7 @@ static enum preset nearest(const struct plx_match *match)
 
 static bool is_measured(const struct plx_match *match)
 {
-    struct plx_match preset;
+    struct plx_match preset = {.paths = 0};
 
     (nearest(match) == DEFAULT ? plx_match_default : plx_match_classic)(&preset);
     preset.disparities = match->disparities;

@@ -95,6 +95,7 @@ static void a_rendered_wall_is_good(void **state)
     for (int p = 0; p < 10; p++) {
         assert_true(number(part(json, p), "fill") > 0.95);
         assert_true(number(part(json, p), "noise_px") < 0.25 && number(part(json, p), "temporal_px") < 0.25);
+        assert_true(number(part(json, p), "covered") > 0.5 && number(part(json, p), "covered") <= 1);
     }
     assert_true(fabs(number(part(json, 0), "bias_px")) < MATCHER_PX);
     cJSON_Delete(json);

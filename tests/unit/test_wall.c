@@ -83,7 +83,7 @@ static struct plx_wall_report measure(const struct drawn *drawn)
     struct plx_wall_report report;
     for (int frame = 0; frame < FRAMES; frame++) {
         draw(drawn, frame);
-        assert_int_equal(plx_wall_add(wall, &disparity), 0);
+        assert_int_equal(plx_wall_add(wall, &disparity, NULL, NULL), 0);
     }
     plx_wall_report(wall, &report);
     plx_wall_destroy(wall);
@@ -105,6 +105,33 @@ static void expect_near_(const char *name, double number, double expected, doubl
     if (!(fabs(number - expected) <= tolerance))
         fail_msg("%s is %g, expected %g within %g (PLX_TEST_SEED=%llu)", name, number, expected, tolerance,
                  (unsigned long long)scratch_seed());
+}
+
+/* Noise of 0.2 px, stated as 0.2 px in the upper half, 0.4 in the lower one, and not at all in the left third. */
+static void the_stated_deviation_is_judged(void **state)
+{
+    (void)state;
+    static uint8_t sure[HEIGHT][WIDTH + 2];
+    const struct plx_image confidence = {sure, WIDTH, HEIGHT, sizeof sure[0], PLX_U8};
+    static struct plx_error_info errors = {.known = 1, .sigma_px = {[1] = 0.2F, [2] = 0.4F}};
+    struct plx_wall *wall = make_wall((struct plx_box){.width = WIDTH, .height = HEIGHT}, DISTANCE_M);
+    struct plx_wall_report report;
+
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            sure[y][x] = (uint8_t)(3 * x / WIDTH == 0 ? 0 : 2 * y / HEIGHT == 0 ? 1 : 2);
+    draw(&(struct drawn){.noise_px = 0.2, .slope_x = 0.01}, 0);
+    assert_int_equal(plx_wall_add(wall, &disparity, &confidence, &errors), 0);
+    plx_wall_report(wall, &report);
+    expect_near(report.part[2].covered, 0.683, 0.02); /* top, middle */
+    expect_near(report.part[9].covered, 0.954, 0.02); /* bottom, right */
+    expect_near(report.part[0].covered, (0.683 + 0.954) / 2, 0.02);
+    assert_true(isnan(report.part[1].covered) && isnan(report.part[4].covered));
+    const struct plx_image narrow = {sure, WIDTH - 1, HEIGHT, sizeof sure[0], PLX_U8};
+    assert_int_equal(plx_wall_add(wall, &disparity, &narrow, &errors), PLX_ERR_ARG);
+    plx_wall_destroy(wall);
+    report = measure(&(struct drawn){.noise_px = 0.2});
+    assert_true(isnan(report.part[0].covered)); /* nothing is stated */
 }
 
 static void bias_and_noise_are_found(void **state)
@@ -220,7 +247,7 @@ static void without_a_distance_there_is_no_bias(void **state)
     struct plx_wall *wall = make_wall((struct plx_box){20, 10, 200, 150, NULL, 0}, NAN);
     struct plx_wall_report report;
     draw(&(struct drawn){.noise_px = 0.1, .slope_x = 0.01}, 0);
-    assert_int_equal(plx_wall_add(wall, &disparity), 0);
+    assert_int_equal(plx_wall_add(wall, &disparity, NULL, NULL), 0);
     plx_wall_report(wall, &report);
     assert_true(isnan(report.bias_px) && isnan(report.bias_percent) && isnan(report.expected_px));
     assert_true(isnan(report.realsense.z_accuracy_percent) && isnan(report.part[0].temporal_px));
@@ -264,7 +291,7 @@ static void small_and_empty_regions_are_unknown(void **state)
             plx_wall_report(wall, &report); /* without a frame */
             assert_true(isnan(report.part[0].fill) && isnan(report.part[0].never) && isnan(report.disparity_px));
             for (int frame = 0; frame < 2; frame++)
-                assert_int_equal(plx_wall_add(wall, &disparity), 0);
+                assert_int_equal(plx_wall_add(wall, &disparity, NULL, NULL), 0);
             plx_wall_report(wall, &report);
             expect_near(report.part[0].fill, known, 0);
             expect_near(report.part[0].never, !known, 0);
@@ -298,7 +325,7 @@ static void wrong_regions_and_planes_are_refused(void **state)
     assert_null(wall);
     wall = make_wall((struct plx_box){.width = 5, .height = 5}, NAN);
     disparity.width--;
-    assert_int_equal(plx_wall_add(wall, &disparity), PLX_ERR_ARG);
+    assert_int_equal(plx_wall_add(wall, &disparity, NULL, NULL), PLX_ERR_ARG);
     plx_wall_destroy(wall);
     plx_wall_destroy(NULL);
 }
@@ -333,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(bias_and_noise_are_found, begin),
+        cmocka_unit_test_setup(the_stated_deviation_is_judged, begin),
         cmocka_unit_test_setup(tilt_is_found, begin),
         cmocka_unit_test_setup(holes_do_not_improve_the_noise, begin),
         cmocka_unit_test_setup(pixels_that_come_and_go_are_counted_apart, begin),

@@ -78,9 +78,10 @@ static int add_frame(struct plx_connection *connection, struct plx_wall *wall, c
 {
     const struct plx_image disparity = plx_connection_plane(connection, PLX_PLANE_DISPARITY);
     const struct plx_image left = plx_connection_plane(connection, PLX_PLANE_LEFT);
+    const struct plx_image confidence = plx_connection_plane(connection, PLX_PLANE_CONFIDENCE);
 
     if (plx_frame_is_raw(connection->frame) || !plx_image_ok(&left, PLX_U8) || !plx_same_size(&left, &disparity) ||
-        plx_wall_add(wall, &disparity) < 0)
+        plx_wall_add(wall, &disparity, confidence.data ? &confidence : NULL, &connection->frame->errors) < 0)
         return plx_exit_error(program, PLX_EXIT_UNAVAILABLE, "the pictures changed meanwhile; try again");
     result->source = connection->frame->source;
     result->light = plx_wall_light(&left, region);

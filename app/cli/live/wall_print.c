@@ -56,6 +56,7 @@ static void print_part(const struct plx_wall_report *report, int p)
     print_cell(9, 3, part->noise_px, "");
     print_cell(9, 3, part->temporal_px, "");
     print_cell(10, 1, 100 * part->sometimes, " %");
+    print_cell(9, 1, 100 * part->covered, " %");
     putchar('\n');
 }
 
@@ -107,7 +108,7 @@ void plx_wall_print(const struct plx_wall_result *result)
     else
         fputs("wall         no plane; ", stdout);
     printf("%d frames, x %d y %d, %d x %d\n", report->frames, region->x, region->y, region->width, region->height);
-    puts("               fill  outliers   offset     bias   bias %    noise  in time  sometimes");
+    puts("               fill  outliers   offset     bias   bias %    noise  in time  sometimes    sigma");
     for (int p = 0; p < PLX_WALL_PARTS; p++)
         print_part(report, p);
     print_bias_note(result);
@@ -148,6 +149,7 @@ static cJSON *part_json(const struct plx_wall_report *report, int p)
     add(object, "temporal_px", part->temporal_px, 4);
     add(object, "sometimes", part->sometimes, 4);
     add(object, "never", part->never, 4);
+    add(object, "covered", part->covered, 4);
     return object;
 }
 

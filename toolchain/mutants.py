@@ -30,7 +30,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HOME = os.path.join(SOURCE, "build/mutants")
 FOLDERS = ["core", "client", "app/publish", "app/supervisor"]
 SLOW_S = 60  # a test that takes longer is not one of the fast ones
-ENOUGH_S = 60  # a mutant that tests of so long do not notice survives, whatever slower ones would say
+ENOUGH_S = 120  # a mutant that tests of so long do not notice survives, whatever slower ones would say
 JOBS = os.cpu_count() or 1
 MOST_SURVIVORS = 0.25  # of all mutants
 COUNTERS = 8  # counting lines, without optimizing, makes a test so much slower
@@ -293,10 +293,9 @@ class Judge:
             reaching = [(seconds, name) for seconds, name, lines in self.reach if any(path == mutant.path for path, _ in lines)]
         if not reaching:
             return "unreached"
-        spent = 0
+        begun = time.monotonic()
         for seconds, name in reaching:
-            spent += seconds
-            if spent > ENOUGH_S:
+            if time.monotonic() - begun > ENOUGH_S:
                 break
             targets = [os.path.basename(self.tree.tests[name][0][0])] + (self.programs if not name.startswith("unit/") else [])
             if self.tree.make(*targets, jobs=1):
@@ -324,7 +323,7 @@ def judge_all(judges, mutants, wanted, report):
         waiting = collections.deque()
         draw = iter(mutants)
         while len(counted) < wanted:
-            while len(waiting) < len(judges) and (mutant := next(draw, None)):
+            while len(waiting) < 3 * len(judges) and (mutant := next(draw, None)):
                 waiting.append(pool.submit(one, mutant))
             if not waiting:
                 break

@@ -16,7 +16,7 @@
 #define VERDICT_PERIODS 2      /* and VERDICT_MORE_NS: the bar, unless a fault has its own */
 #define VERDICT_MAX_TIMES 1000 /* repetitions of a fault */
 #ifndef VERDICT_TIMES
-#    define VERDICT_TIMES 1 /* 5: those of docs/verdict-measured.md, which take a slow machine 20 minutes */
+#    define VERDICT_TIMES 1 /* 5: those of tests/vm/verdict.md, which take a slow machine 20 minutes */
 #endif
 
 /* The cameras' ramp is a wall 0.8 m ahead and no ground. So the zone lies behind the robot, and unknown is go: it trips for

@@ -185,7 +185,7 @@ class Frame(Header):
         depth, confidence = self.depth(), self.confidence
         if depth is None or confidence is None:
             return None
-        errors = numpy.ndarray((), _layout.ERRORS, self._open_memory(), _layout.ERRORS_OFFSET)
+        errors: NDArray[numpy.void] = numpy.ndarray((), _layout.ERRORS, self._open_memory(), _layout.ERRORS_OFFSET)
         return geometry.depth_sigma(depth, confidence, errors["sigma_px"], self.calibration)
 
     # --- distances ---

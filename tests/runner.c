@@ -51,7 +51,7 @@ void runner_create_for_scene(const struct plx_scene *scene, enum plx_obstacle_me
     params.match.disparities = 64;
     params.obstacle.method = method;
     params.dense = method == PLX_OBSTACLES_OF_STIXELS;
-    params.confidence = false;
+    params.confidence = params.dense;
     const int result = plx_cpu_create(&limits, ret_stages);
     if (result < 0)
         give_up("CPU backend", result, &none);

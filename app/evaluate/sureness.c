@@ -79,6 +79,23 @@ static double share(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
+const double plx_sureness_left_out[PLX_SURENESS_CURVE] = {0, 0.05, 0.1, 0.2, 0.3, 0.5};
+
+/* Pixels of one confidence are left out evenly, for nothing says which of them is the less sure. */
+static void set_curve(const struct plx_sureness *sum, double all, double wrong, struct plx_sureness_figures *ret)
+{
+    for (int i = 0; i < PLX_SURENESS_CURVE; i++) {
+        double out = plx_sureness_left_out[i] * all, bad = wrong;
+        const double kept = all - out;
+        for (int p = 1; p < PLX_CONFIDENCES && out > 0; p++) {
+            const double pixels = (double)sum->pixels[p], part = fmin(out, pixels);
+            bad -= pixels > 0 ? (pixels - (double)sum->right[p]) * part / pixels : 0;
+            out -= part;
+        }
+        ret->wrong[i] = bad / kept;
+    }
+}
+
 /* By trapezoids between the values of the confidence. */
 static void set_areas(const struct plx_sureness *sum, double all, double wrong, struct plx_sureness_figures *ret)
 {
@@ -119,7 +136,11 @@ void plx_sureness_figures(const struct plx_sureness *sum, struct plx_sureness_fi
     figures.unknown = share((double)sum->pixels[0], all + (double)sum->pixels[0]);
     figures.sigma = share((double)sum->in_sigma, (double)sum->strict);
     figures.bound = share((double)sum->in_bound, (double)sum->strict);
-    if (all > 0)
+    for (int i = 0; i < PLX_SURENESS_CURVE; i++)
+        figures.wrong[i] = (double)NAN;
+    if (all > 0) {
+        set_curve(sum, all, wrong, &figures);
         set_areas(sum, all, wrong, &figures);
+    }
     *ret_figures = figures;
 }

@@ -9,7 +9,9 @@
 
 #include "core/base/image.h"
 
-#define PLX_SURENESS_CLASSES 10 /* of probability, equally wide */
+#define PLX_SURENESS_CLASSES 10                                /* of probability, equally wide */
+#define PLX_SURENESS_CURVE 6                                   /* points of the sparsification curve */
+extern const double plx_sureness_left_out[PLX_SURENESS_CURVE]; /* shares of the pixels, the least sure ones: 0, 0.05, .. 0.5 */
 
 /* Pixels with ground truth, so that results of several images can be added. */
 struct plx_sureness {
@@ -24,9 +26,10 @@ struct plx_sureness_figures {
         double said, right; /* mean probability, and share that is right; NAN: no pixel */
         double share;       /* of all pixels with a statement */
     } class[PLX_SURENESS_CLASSES];
-    double unknown;          /* share of all pixels, without a statement */
-    double sigma, bound;     /* share of the errors that they cover; NAN: no error is stated */
-    double area, least_area; /* under the sparsification curve; and if wrong pixels had the least confidence of all */
+    double unknown;                   /* share of all pixels, without a statement */
+    double sigma, bound;              /* share of the errors that they cover; NAN: no error is stated */
+    double wrong[PLX_SURENESS_CURVE]; /* share of the pixels left that are wrong */
+    double area, least_area;          /* under the sparsification curve; and if wrong pixels had the least confidence of all */
 };
 
 /* Adds the pixels of FRAME, which has the planes dense and confidence, where TRUTH (U16, pixels times TRUTH_SCALE, 0 = unknown)

@@ -11,7 +11,9 @@
 #define RELATIVE_SPEED_MPS 3.0  /* standard deviations before anything is known: while the camera's motion is unknown, */
 #define WALKING_SPEED_MPS 1.5   /* small things over the ground, */
 #define DRIVING_SPEED_MPS 3.0   /* and of large things */
-#define DISPARITY_SIGMA_PX 0.1  /* an obstacle's disparity from frame to frame */
+#define DISPARITY_SIGMA_PX 0.1  /* an obstacle's disparity from frame to frame, if its error is at most */
+#define SURE_SIGMA_PX 0.4       /* this; it grows with the error, */
+#define MAX_UNSURE 4.0          /* up to so many times */
 #define POSITION_SIGMA_PX 0.7   /* image position of an obstacle from frame to frame */
 #define WANDER_SHARE 0.15       /* share of an extent: standard deviation of the centre of what is seen, evenly in half of it */
 #define WANDER_M 0.1            /* and at least this */
@@ -31,11 +33,19 @@ static double wander_of(double extent)
     return fmax(WANDER_M, WANDER_SHARE * extent);
 }
 
+/* How much less sure the disparity of OBSTACLE is than that of a good surface; 1 where nothing is stated. */
+static double unsure(const struct plx_calibration_info *calibration, const struct plx_obstacle *obstacle)
+{
+    const double metres_a_px = plx_depth_sigma(calibration, (double)obstacle->nearest_m, 1);
+    const double sigma_px = metres_a_px > 0 ? (double)obstacle->nearest_sigma_m / metres_a_px : 0;
+    return fmin(fmax(sigma_px / SURE_SIGMA_PX, 1), MAX_UNSURE);
+}
+
 void plx_track_noise(const struct plx_track_camera *camera, const struct plx_calibration_info *calibration,
                      const struct plx_obstacle *obstacle, const struct plx_track_size *size, double share, double ret_noise[9])
 {
     const double z = (double)obstacle->position_m[2];
-    const double along = plx_depth_sigma(calibration, z, DISPARITY_SIGMA_PX);
+    const double along = plx_depth_sigma(calibration, z, DISPARITY_SIGMA_PX * unsure(calibration, obstacle));
     const double across = plx_pixel_width(calibration, z) * POSITION_SIGMA_PX;
     double ray[3], now[3];
 

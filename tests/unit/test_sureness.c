@@ -93,6 +93,10 @@ static void counts_by_what_was_said(void **state)
     assert_float_equal(f.unknown, 2.0 / 8, 1e-9);
     assert_float_equal(f.sigma, 3.0 / 5, 1e-9);
     assert_float_equal(f.bound, 4.0 / 5, 1e-9);
+    /* The least sure pixels, three, are two wrong ones and a right one. */
+    assert_float_equal(f.wrong[0], 1.0 / 3, 1e-9);
+    assert_float_equal(f.wrong[2], (2 - 0.6 * 2 / 3) / (6 * 0.9), 1e-9);
+    assert_float_equal(f.wrong[5], 0, 1e-9);
     /* A third is wrong; after the half with the least confidence nothing is. */
     assert_float_equal(f.area, (1.0 / 3 + 0) / 2 / 2, 1e-9);
     assert_float_equal(f.least_area, 1.0 / 3 + 2.0 / 3 * log(2.0 / 3), 1e-9);

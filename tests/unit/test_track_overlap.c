@@ -401,6 +401,30 @@ static void a_track_that_knows_its_sides_goes_first(void **state)
     }
 }
 
+/* 5 m straight ahead. The error of the disparity is 0.1 px for a thing that states nothing or up to 0.4 px, twice that for 0.8
+ * px, and never above 0.4 px. Across it is the same. */
+static void what_is_less_sure_has_a_larger_error(void **state)
+{
+    (void)state;
+    static const struct {
+        double stated_px, expected_px;
+    } cases[] = {{0, 0.1}, {0.2, 0.1}, {0.4, 0.1}, {0.8, 0.2}, {1.2, 0.3}, {1.6, 0.4}, {20, 0.4}};
+    const struct plx_track_camera camera = {0};
+    const double metres_a_px = 25 / (calibration.fx * calibration.baseline_m);
+    struct plx_obstacle thing = {.nearest_m = 5, .position_m = {0, 0, 5}, .extent_m = {1, 1, 0}};
+    double first[9], noise[9];
+
+    const struct plx_track track = track_of(&thing, &open_view);
+    plx_track_noise(&camera, &calibration, &thing, &track.size, 1, first);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        thing.nearest_sigma_m = (float)(cases[i].stated_px * metres_a_px);
+        plx_track_noise(&camera, &calibration, &thing, &track.size, 1, noise);
+        const double along = cases[i].expected_px * metres_a_px, least = 0.1 * metres_a_px;
+        assert_float_equal(noise[8] - first[8], along * along - least * least, 1e-6 * along * along);
+        assert_float_equal(noise[0], first[0], 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +438,7 @@ int main(void)
         cmocka_unit_test(nothing_matches_beyond_the_gate),
         cmocka_unit_test(it_stands_or_went_on),
         cmocka_unit_test(a_track_that_knows_its_sides_goes_first),
+        cmocka_unit_test(what_is_less_sure_has_a_larger_error),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

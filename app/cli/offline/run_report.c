@@ -51,7 +51,13 @@ void plx_report_sureness(const char *what, const struct plx_sureness *sureness)
     if (figures.sigma >= 0) /* else not known with these settings */
         printf("errors within sigma         %.1f %% (68 is right); within the bound %.1f %% (95)\n", 100 * figures.sigma,
                100 * figures.bound);
-    printf("sparsification              area %.4f, at best %.4f\n", figures.area, figures.least_area);
+    printf("least sure pixels left out ");
+    for (int i = 0; i < PLX_SURENESS_CURVE; i++)
+        printf(" %8.0f %%", 100 * plx_sureness_left_out[i]);
+    printf("\nwrong of those left        ");
+    for (int i = 0; i < PLX_SURENESS_CURVE; i++)
+        printf(" %8.2f %%", 100 * figures.wrong[i]);
+    printf("\narea under that curve       %.4f, at best %.4f\n", figures.area, figures.least_area);
 }
 
 cJSON *plx_report_sureness_json(const struct plx_sureness *sureness)
@@ -69,6 +75,9 @@ cJSON *plx_report_sureness_json(const struct plx_sureness *sureness)
     cJSON_AddItemToObject(item, "unknown_percent", plx_json_number(100 * figures.unknown, 4));
     cJSON_AddItemToObject(item, "sigma_covers_percent", plx_json_number(100 * figures.sigma, 4));
     cJSON_AddItemToObject(item, "bound_covers_percent", plx_json_number(100 * figures.bound, 4));
+    cJSON *wrong = cJSON_AddArrayToObject(item, "wrong_percent");
+    for (int i = 0; i < PLX_SURENESS_CURVE; i++)
+        cJSON_AddItemToArray(wrong, plx_json_number(100 * figures.wrong[i], 4));
     cJSON_AddItemToObject(item, "sparsification_area", plx_json_number(figures.area, 6));
     cJSON_AddItemToObject(item, "sparsification_least_area", plx_json_number(figures.least_area, 6));
     return item;

@@ -350,7 +350,7 @@ _OBSTACLE_TYPES: dict[str, Any] = {"nearest_sigma_m": _positive, "status": Track
 
 
 def _outlines(disparity: NDArray[numpy.uint16], depth_scale: float) -> list[NDArray[numpy.float32]]:
-    with numpy.errstate(divide="ignore"):
+    with numpy.errstate(divide="ignore", invalid="ignore"):  # 0 / 0: nothing there, in a frame without a calibration
         metres = (depth_scale / disparity).astype(numpy.float32)
     metres.flags.writeable = False
     return list(metres)

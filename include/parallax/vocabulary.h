@@ -18,7 +18,7 @@
     ROW(DISPARITY, uint16_t) /* [height][width] strict disparity, relative to min_disparity, 0xFFFF = invalid */               \
     ROW(DENSE, uint16_t)     /* [height][width] dense disparity: occlusions filled along the row */                            \
     ROW(FILLED, uint8_t)     /* [height][width] 1 where DENSE holds a filled value, else 0; 0 in a row without any valid pixel */ \
-    ROW(CONFIDENCE, uint8_t) /* [height][width] 0 (none) .. 255 */                                                             \
+    ROW(CONFIDENCE, uint8_t) /* [height][width] 255 times the probability that DENSE is within 1 px of the truth; 0: not known */ \
     ROW(LABELS, uint16_t)    /* [height][width] 0 = none, n = region n, i.e. the obstacle whose label is n; 0xFFFF = unpublished region */ \
     ROW(HISTOGRAM, uint32_t) /* [2 * (1 + 64)][256]: left whole, left zones row by row, right whole, right zones; raw luma */  \
     ROW(RIGHT, uint8_t)      /* [height][width] rectified right image; off unless publish.right is set (recording needs it) */ \

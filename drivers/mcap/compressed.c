@@ -7,6 +7,7 @@
 
 #include <parallax/error.h>
 
+#include "drivers/files/exif.h"
 #include "drivers/files/picture.h"
 
 struct plx_compressed {
@@ -92,6 +93,13 @@ static int decode_jpeg(struct plx_compressed *compressed, struct work *work, boo
         return plx_fail(work->error, result, "%s: %s holds %s", work->path, work->topic, why.text);
     if (result < 0)
         return damaged(work, "JPEG", why.text);
+    const int orientation = plx_exif_orientation(data, bytes);
+    if (orientation != 1)
+        return plx_fail(
+            work->error, PLX_ERR_UNSUPPORTED,
+            "%s: %s holds pictures that are stored turned or mirrored (EXIF orientation %d), expected 1; let the camera "
+            "driver leave out that tag",
+            work->path, work->topic, orientation);
     work->type = PLX_U8;
     result = begin(compressed, work, (uint32_t)info.width, (uint32_t)info.height, info.colour, whole);
     if (result < 0 || !whole)

@@ -173,6 +173,33 @@ static void what_is_no_picture_is_refused(void **state)
     }
 }
 
+/* The block of a camera that was held on its side, behind the first two bytes of the file. Orientation 1 is as it is. */
+static void a_picture_that_lies_on_its_side_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t block[] = {0xFF, 0xE1, 0,    34, 'E', 'x', 'i', 'f', 0, 0, 'I', 'I', 42, 0, 8, 0, 0, 0,
+                                    1,    0,    0x12, 1,  3,   0,   1,   0,   0, 0, 6,   0,   0,  0, 0, 0, 0, 0};
+    struct plx_bag *pairs;
+    struct plx_error_message message = {""};
+    for (int orientation = 1; orientation <= 6; orientation += 5) {
+        begin();
+        code_jpeg(false, 100);
+        memmove(coded + 2 + sizeof block, coded + 2, coded_bytes - 2);
+        memcpy(coded + 2, block, sizeof block);
+        coded[2 + 28] = (uint8_t)orientation;
+        coded_bytes += sizeof block;
+        put_pair(100);
+        put_pair(150);
+        bag_finish();
+        if (orientation == 1) {
+            assert_int_equal(open_bag(false, &pairs, &message), 0);
+            plx_bag_close(pairs);
+        } else {
+            bag_assert_refused(LEFT_TOPIC, RIGHT_TOPIC, PLX_ERR_UNSUPPORTED, "EXIF orientation 6");
+        }
+    }
+}
+
 /* Found when it is read, for only headers are read before. */
 static void a_picture_that_is_cut_off_is_an_error(void **state)
 {
@@ -227,6 +254,7 @@ int main(void)
         cmocka_unit_test(deep_pictures_keep_their_bits),
         cmocka_unit_test(pictures_in_colour),
         cmocka_unit_test(what_is_no_picture_is_refused),
+        cmocka_unit_test(a_picture_that_lies_on_its_side_is_refused),
         cmocka_unit_test(a_picture_that_is_cut_off_is_an_error),
         cmocka_unit_test(a_damaged_jpeg_does_not_spoil_the_next),
     };

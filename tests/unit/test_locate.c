@@ -304,6 +304,26 @@ static void its_obstacle_and_its_base(void **state)
     assert_int_equal(locate(middle).obstacle, -1);
 }
 
+/* An older frame had more obstacles: their records lie behind those that count, with labels of things that are not there. */
+static void records_behind_the_obstacles_are_none(void **state)
+{
+    (void)state;
+    draw(140, 100, 80, 60, 5);
+    for (int y = 100; y < 160; y++)
+        for (int x = 140; x < 220; x++)
+            scene.labels[y][x] = 7;
+    for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
+        scene.frame.obstacle[i] = (struct plx_obstacle){.label = 7, .track = (uint32_t)i};
+    for (uint32_t count = 0; count < 3; count++) {
+        scene.view.obstacle_count = count;
+        assert_int_equal(locate(middle).obstacle, (int)count - 1);
+    }
+    scene.view.obstacle_count = PLX_MAX_OBSTACLES;
+    assert_int_equal(locate(middle).obstacle, PLX_MAX_OBSTACLES - 1);
+    scene.view.obstacle_count = UINT32_MAX; /* there are no more records */
+    assert_int_equal(locate(middle).obstacle, PLX_MAX_OBSTACLES - 1);
+}
+
 /* A cluster begins at 16 px, a step of its bins, where its far pixels lie: they count for its obstacle. */
 static void the_farthest_pixels_of_a_thing_tell_its_obstacle(void **state)
 {
@@ -397,6 +417,7 @@ int main(void)
         TEST(disparities_count_from_that_of_infinity),
         TEST(guesses_are_not_known),
         TEST(its_obstacle_and_its_base),
+        TEST(records_behind_the_obstacles_are_none),
         TEST(the_farthest_pixels_of_a_thing_tell_its_obstacle),
         TEST(only_the_samples_of_a_box_make_a_cluster),
         TEST(damaged_memory),

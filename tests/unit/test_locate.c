@@ -135,6 +135,33 @@ static void a_thing_stands_out_of_its_ground(void **state)
     assert_true(is_near(l.distance_m, 4, 0.05));
 }
 
+/* A few columns of a thing in much ground are none; twice as many, a tenth of the box and more, are one. */
+static void little_of_a_thing_is_only_ground(void **state)
+{
+    (void)state;
+    const struct plx_box low = {.x = 60, .y = 160, .width = 100, .height = 70};
+    draw_ground();
+    draw(108, 160, 4, 70, 1);
+    expect_unknown(low, PLX_LOCATION_ONLY_GROUND);
+    draw(106, 160, 8, 70, 1);
+    const struct plx_location l = locate(low);
+    assert_int_equal(l.state, PLX_LOCATION_KNOWN);
+    assert_true(is_near(l.distance_m, 1, 0.01));
+}
+
+/* All samples lie in one line: the other side has no length. */
+static void a_box_of_one_line_has_one_size(void **state)
+{
+    (void)state;
+    draw(0, 0, WIDTH, HEIGHT, 5);
+    const struct plx_location upright = locate((struct plx_box){.x = 171, .y = 100, .width = 1, .height = 60});
+    assert_int_equal(upright.state, PLX_LOCATION_KNOWN);
+    assert_true(upright.size_m[0] == 0 && is_near(upright.size_m[1], 60 / 200.0 * 5, 0.1));
+    const struct plx_location flat = locate((struct plx_box){.x = 140, .y = 111, .width = 80, .height = 1});
+    assert_int_equal(flat.state, PLX_LOCATION_KNOWN);
+    assert_true(flat.size_m[1] == 0 && is_near(flat.size_m[0], 80 / 200.0 * 5, 0.1));
+}
+
 /* 10 cm high: below the limit for ground, but a stixel says that it stands. */
 static void a_stixel_tells_a_low_thing(void **state)
 {
@@ -358,6 +385,19 @@ static void only_the_samples_of_a_box_make_a_cluster(void **state)
     assert_true(cluster.count == 10 && cluster.share == 1);
 }
 
+static void samples_without_weight_make_no_cluster(void **state)
+{
+    (void)state;
+    static struct plx_samples samples = {.columns = 1, .rows = 1, .count = 1, .sample = {{.disparity_px = 20}}};
+    struct plx_cluster cluster;
+    assert_false(plx_cluster_find(&samples, &cluster));
+    samples.valid_weight = samples.weight = samples.sample[0].weight = 1; /* the least that one can have */
+    assert_true(plx_cluster_find(&samples, &cluster));
+    assert_true(cluster.count == 1 && cluster.share == 1 && is_near(cluster.median, 20, 0.1));
+    samples.count = 0;
+    assert_false(plx_cluster_find(&samples, &cluster));
+}
+
 /* Records and numbers of a damaged memory lead nowhere else; sanitizers watch. */
 static void damaged_memory(void **state)
 {
@@ -407,6 +447,8 @@ int main(void)
         TEST(nothing_valid_is_no_disparity),
         TEST(ground_alone_is_no_thing),
         TEST(a_thing_stands_out_of_its_ground),
+        TEST(little_of_a_thing_is_only_ground),
+        TEST(a_box_of_one_line_has_one_size),
         TEST(a_stixel_tells_a_low_thing),
         TEST(the_nearer_of_two_things),
         TEST(a_mask_chooses_the_pixels),
@@ -420,6 +462,7 @@ int main(void)
         TEST(records_behind_the_obstacles_are_none),
         TEST(the_farthest_pixels_of_a_thing_tell_its_obstacle),
         TEST(only_the_samples_of_a_box_make_a_cluster),
+        TEST(samples_without_weight_make_no_cluster),
         TEST(damaged_memory),
         TEST(arguments),
     };

@@ -277,6 +277,40 @@ static void there_is_no_network_in_it(void **state)
     plx_disconnect(client);
 }
 
+/* How many descriptors of PROCESS are of a kind that WHAT names. */
+static int count_descriptors(pid_t process, const char *what)
+{
+    int count = 0;
+    for (int fd = 0; fd < 64; fd++) {
+        char path[64], target[64];
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)process, fd);
+        const ssize_t length = readlink(path, target, sizeof target - 1);
+        target[length < 0 ? 0 : length] = '\0';
+        count += strstr(target, what) != NULL;
+    }
+    return count;
+}
+
+/* What the engine closes first of all: the supervisor waits for events and clients, and the engine for neither. Its standard
+ * input, output and errors stay. */
+static void an_engine_has_no_events_of_its_supervisor(void **state)
+{
+    (void)state;
+    daemon_start(&daemon_, small_args);
+    struct plx_client *client = connect_client();
+    running_frame(client, START_MS);
+    const pid_t engine = engine_of(&daemon_);
+    assert_true(count_descriptors(daemon_.pid, "[eventpoll]") >= 2);
+    assert_int_equal(count_descriptors(engine, "[eventpoll]"), 0);
+    for (int fd = 0; fd < 3; fd++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)engine, fd);
+        assert_int_equal(access(path, F_OK), 0);
+    }
+    stop_daemon();
+    plx_disconnect(client);
+}
+
 #define PAIRS 12
 
 static void a_replay_is_published_to_its_last_pair_and_ends_the_service(void **state)
@@ -333,6 +367,7 @@ int main(void)
         TEST(reload_takes_good_files_and_keeps_the_old_for_bad_ones),
         TEST(systemd_is_told_the_truth),
         TEST(there_is_no_network_in_it),
+        TEST(an_engine_has_no_events_of_its_supervisor),
         TEST(a_replay_is_published_to_its_last_pair_and_ends_the_service),
         TEST(without_a_file_it_says_that_its_pictures_are_simulated),
     };

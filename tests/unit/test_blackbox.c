@@ -14,6 +14,7 @@
 #include <parallax/error.h>
 
 #include "app/blackbox/read.h"
+#include "app/log.h"
 #include "app/supervisor/blackbox.h"
 #include "app/supervisor/service_clock.h"
 #include "core/base/clock.h"
@@ -360,6 +361,57 @@ static void a_copy_is_due_once(void **state)
     plx_blackbox_close(&blackbox);
 }
 
+static int lines_copied;
+
+static void count_line(void *context, int level, const char *line)
+{
+    (void)context;
+    assert_int_equal(level, LOG_NOTICE);
+    assert_non_null(strstr(line, "create it, or set blackbox.directory"));
+    lines_copied++;
+}
+
+/* The supervisor asks for the note more than once. */
+static void why_there_is_no_box_is_said_once(void **state)
+{
+    (void)state;
+    struct plx_blackbox blackbox = {.copier = PLX_CHILD_NONE};
+    lines_copied = 0;
+    plx_log_copy(count_line, NULL);
+    plx_blackbox_log_note(&blackbox);
+    assert_int_equal(lines_copied, 0);
+    plx_blackbox_open(&blackbox, files_path("no/such/parent"));
+    assert_null(blackbox.box);
+    for (int i = 0; i < 2; i++)
+        plx_blackbox_log_note(&blackbox);
+    assert_int_equal(lines_copied, 1);
+    plx_log_copy(NULL, NULL);
+    plx_blackbox_close(&blackbox);
+}
+
+/* The log keeps no address of a black box whose memory may serve something else by now. */
+static void a_line_after_the_end_goes_nowhere(void **state)
+{
+    (void)state;
+    static void (*const end[])(struct plx_blackbox *) = {plx_blackbox_close, plx_blackbox_close_in_child};
+    for (int i = 0; i < 2; i++) {
+        struct plx_blackbox blackbox = {.copier = PLX_CHILD_NONE};
+        plx_blackbox_open(&blackbox, files_directory);
+        plx_log(LOG_INFO, "a line of the test");
+        struct plx_box_content content = read_live();
+        assert_int_equal(content.count, 1);
+        plx_box_free(&content);
+        end[i](&blackbox);
+        open_box();
+        blackbox.box = box;
+        plx_log(LOG_INFO, "another line of the test");
+        content = read_live();
+        assert_int_equal(content.count, 0);
+        plx_box_free(&content);
+        plx_box_destroy(box);
+    }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, files_begin, files_end)
@@ -377,6 +429,8 @@ int main(void)
         CASE(links_are_not_followed),
         CASE(a_supervisor_without_a_box_saves_nothing),
         CASE(a_copy_is_due_once),
+        CASE(why_there_is_no_box_is_said_once),
+        CASE(a_line_after_the_end_goes_nowhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

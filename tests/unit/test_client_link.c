@@ -149,6 +149,56 @@ static void a_client_waits_for_its_turn(void **state)
     unlink(path);
 }
 
+/* The service's end says MESSAGE, and gives a descriptor with it. */
+static void give(const struct plx_message *message, int descriptor)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {{0}};
+    struct plx_message said = *message;
+    struct iovec part = {&said, sizeof said};
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&packet);
+    *rights = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof descriptor)};
+    memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+    assert_int_equal(sendmsg(ends[1], &packet, MSG_NOSIGNAL), sizeof said);
+}
+
+/* A program that has closed its standard input receives 0: it is taken, and closed with an answer that is refused. */
+static void a_descriptor_may_be_0(void **state)
+{
+    (void)state;
+    const struct plx_message good = {PLX_MESSAGE_MAGIC, PLX_ABI_VERSION, PLX_MESSAGE_WELCOME, 0, 0};
+    struct plx_message alien = good, newer = good, other = good;
+    alien.magic = 0;
+    newer.abi_version++;
+    other.type = PLX_MESSAGE_CONFIG;
+    const struct {
+        const struct plx_message *message;
+        int expected;
+    } cases[] = {{&good, 0}, {&alien, PLX_ERR_FORMAT}, {&newer, PLX_ERR_VERSION}, {&other, PLX_ERR_FORMAT}};
+    const int given = open("/dev/null", O_RDONLY | O_CLOEXEC), input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    connect_ends();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int received = -1;
+        close(STDIN_FILENO);
+        give(cases[i].message, given);
+        const int result = plx_link_finish(ends[0], patience_end_ns(), &received);
+        const bool is_open = fcntl(STDIN_FILENO, F_GETFD) >= 0;
+        assert_int_equal(result, cases[i].expected);
+        assert_int_equal(received, result == 0 ? STDIN_FILENO : -1);
+        assert_int_equal(is_open, result == 0);
+    }
+    close_ends();
+    close(given);
+    if (input >= 0) {
+        dup2(input, STDIN_FILENO);
+        close(input);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +206,7 @@ int main(void)
         cmocka_unit_test(what_comes_before_the_answer_is_skipped),
         cmocka_unit_test(an_end_of_the_service_is_noticed),
         cmocka_unit_test(a_client_waits_for_its_turn),
+        cmocka_unit_test(a_descriptor_may_be_0),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -135,6 +135,33 @@ static void a_thing_stands_out_of_its_ground(void **state)
     assert_true(is_near(l.distance_m, 4, 0.05));
 }
 
+/* A few columns of a thing in much ground are none; twice as many, a tenth of the box and more, are one. */
+static void little_of_a_thing_is_only_ground(void **state)
+{
+    (void)state;
+    const struct plx_box low = {.x = 60, .y = 160, .width = 100, .height = 70};
+    draw_ground();
+    draw(108, 160, 4, 70, 1);
+    expect_unknown(low, PLX_LOCATION_ONLY_GROUND);
+    draw(106, 160, 8, 70, 1);
+    const struct plx_location l = locate(low);
+    assert_int_equal(l.state, PLX_LOCATION_KNOWN);
+    assert_true(is_near(l.distance_m, 1, 0.01));
+}
+
+/* All samples lie in one line: the other side has no length. */
+static void a_box_of_one_line_has_one_size(void **state)
+{
+    (void)state;
+    draw(0, 0, WIDTH, HEIGHT, 5);
+    const struct plx_location upright = locate((struct plx_box){.x = 171, .y = 100, .width = 1, .height = 60});
+    assert_int_equal(upright.state, PLX_LOCATION_KNOWN);
+    assert_true(upright.size_m[0] == 0 && is_near(upright.size_m[1], 60 / 200.0 * 5, 0.1));
+    const struct plx_location flat = locate((struct plx_box){.x = 140, .y = 111, .width = 80, .height = 1});
+    assert_int_equal(flat.state, PLX_LOCATION_KNOWN);
+    assert_true(flat.size_m[1] == 0 && is_near(flat.size_m[0], 80 / 200.0 * 5, 0.1));
+}
+
 /* 10 cm high: below the limit for ground, but a stixel says that it stands. */
 static void a_stixel_tells_a_low_thing(void **state)
 {
@@ -304,6 +331,26 @@ static void its_obstacle_and_its_base(void **state)
     assert_int_equal(locate(middle).obstacle, -1);
 }
 
+/* An older frame had more obstacles: their records lie behind those that count, with labels of things that are not there. */
+static void records_behind_the_obstacles_are_none(void **state)
+{
+    (void)state;
+    draw(140, 100, 80, 60, 5);
+    for (int y = 100; y < 160; y++)
+        for (int x = 140; x < 220; x++)
+            scene.labels[y][x] = 7;
+    for (int i = 0; i < PLX_MAX_OBSTACLES; i++)
+        scene.frame.obstacle[i] = (struct plx_obstacle){.label = 7, .track = (uint32_t)i};
+    for (uint32_t count = 0; count < 3; count++) {
+        scene.view.obstacle_count = count;
+        assert_int_equal(locate(middle).obstacle, (int)count - 1);
+    }
+    scene.view.obstacle_count = PLX_MAX_OBSTACLES;
+    assert_int_equal(locate(middle).obstacle, PLX_MAX_OBSTACLES - 1);
+    scene.view.obstacle_count = UINT32_MAX; /* there are no more records */
+    assert_int_equal(locate(middle).obstacle, PLX_MAX_OBSTACLES - 1);
+}
+
 /* A cluster begins at 16 px, a step of its bins, where its far pixels lie: they count for its obstacle. */
 static void the_farthest_pixels_of_a_thing_tell_its_obstacle(void **state)
 {
@@ -336,6 +383,19 @@ static void only_the_samples_of_a_box_make_a_cluster(void **state)
     samples.sample[samples.count].disparity_px = 20;
     assert_true(plx_cluster_find(&samples, &cluster));
     assert_true(cluster.count == 10 && cluster.share == 1);
+}
+
+static void samples_without_weight_make_no_cluster(void **state)
+{
+    (void)state;
+    static struct plx_samples samples = {.columns = 1, .rows = 1, .count = 1, .sample = {{.disparity_px = 20}}};
+    struct plx_cluster cluster;
+    assert_false(plx_cluster_find(&samples, &cluster));
+    samples.valid_weight = samples.weight = samples.sample[0].weight = 1; /* the least that one can have */
+    assert_true(plx_cluster_find(&samples, &cluster));
+    assert_true(cluster.count == 1 && cluster.share == 1 && is_near(cluster.median, 20, 0.1));
+    samples.count = 0;
+    assert_false(plx_cluster_find(&samples, &cluster));
 }
 
 /* Records and numbers of a damaged memory lead nowhere else; sanitizers watch. */
@@ -387,6 +447,8 @@ int main(void)
         TEST(nothing_valid_is_no_disparity),
         TEST(ground_alone_is_no_thing),
         TEST(a_thing_stands_out_of_its_ground),
+        TEST(little_of_a_thing_is_only_ground),
+        TEST(a_box_of_one_line_has_one_size),
         TEST(a_stixel_tells_a_low_thing),
         TEST(the_nearer_of_two_things),
         TEST(a_mask_chooses_the_pixels),
@@ -397,8 +459,10 @@ int main(void)
         TEST(disparities_count_from_that_of_infinity),
         TEST(guesses_are_not_known),
         TEST(its_obstacle_and_its_base),
+        TEST(records_behind_the_obstacles_are_none),
         TEST(the_farthest_pixels_of_a_thing_tell_its_obstacle),
         TEST(only_the_samples_of_a_box_make_a_cluster),
+        TEST(samples_without_weight_make_no_cluster),
         TEST(damaged_memory),
         TEST(arguments),
     };

@@ -123,6 +123,39 @@ static void a_bent_frame_is_in_no_step(void **unused)
     assert_int_equal(steps->added, 2);
 }
 
+/* A frame that ends no step and is no key frame may be bent: the step and the key frame before it are not. */
+static void a_bent_frame_between_steps_takes_none_away(void **unused)
+{
+    (void)unused;
+    const struct plx_motion_steps *steps = plx_motion_steps(motion_camera_motion(camera));
+    do
+        go(ahead);
+    while (steps->added < 3);
+    go(nowhere);
+    assert_int_equal(steps->added, 3);
+    plx_motion_distrust_disparities(motion_camera_motion(camera));
+    assert_true(steps->count == 3 && steps->added == 3);
+    go(ahead);
+    assert_int_equal(steps->added, 4);
+}
+
+/* The wheels of the robot stand still, it says: the motion of that frame is doubtful, and no later one is that has none. */
+static void a_frame_without_a_motion_is_not_doubtful(void **unused)
+{
+    (void)unused;
+    const struct plx_motion *motion = motion_camera_motion(camera);
+    for (int i = 0; i < 3; i++)
+        go(ahead);
+    assert_true(info.valid && !plx_motion_is_doubtful(motion));
+    const struct plx_motion_hint rest = {now_ns - PERIOD_NS, now_ns, PLX_POSE_IDENTITY};
+    plx_motion_set_prior(motion_camera_motion(camera), &rest);
+    go(ahead);
+    assert_true(info.valid && plx_motion_is_doubtful(motion));
+    scene.contrast = 0;
+    go(ahead);
+    assert_true(!info.valid && !plx_motion_is_doubtful(motion));
+}
+
 /* The measured way from the first frame on, as a share of the true one. */
 static double share_of_way(void)
 {
@@ -224,6 +257,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_drive_makes_steps_and_rest_makes_none),
         TEST(a_bent_frame_is_in_no_step),
+        TEST(a_bent_frame_between_steps_takes_none_away),
+        TEST(a_frame_without_a_motion_is_not_doubtful),
         TEST(motion_corrects_its_own_disparities),
         TEST(what_is_in_force_is_not_corrected_twice),
         TEST(a_correction_that_comes_into_force_bends_nothing),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline around its stages: layout of frames, refusals, and the same bytes however many threads and frames there are. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,68 @@ static void wrong_parameters_are_refused_by_name(void **state)
     plx_pipeline_params_default(&params);
     assert_int_equal(plx_pipeline_params_check(&params, 0, 100, NULL), PLX_ERR_RANGE);
     assert_int_equal(plx_pipeline_params_check(&params, 200, PLX_MAX_SIDE + 1, NULL), PLX_ERR_RANGE);
+}
+
+/* Parameters that leave each other room, for images of 128 x 100. */
+static struct plx_pipeline_params roomy(void)
+{
+    struct plx_pipeline_params params;
+    plx_pipeline_params_default(&params);
+    params.match.disparities = 64;
+    params.match.p2 = 100;
+    params.match.p2_min = 50;
+    params.match.p1_straight = params.match.p1_diagonal = 20;
+    params.obstacle.range_min_m = 1;
+    params.obstacle.range_max_m = 2;
+    params.obstacle.min_height_m = 0.25;
+    params.obstacle.max_height_m = 0.5;
+    return params;
+}
+
+/* The last value that the other parameters allow, and the first one that they do not. */
+static void combinations_are_refused_at_their_limits(void **state)
+{
+    (void)state;
+#define PLACE(field) offsetof(struct plx_pipeline_params, field)
+    static const struct {
+        size_t offset;
+        bool is_real;
+        double last, first;
+        const char *says;
+    } table[] = {
+        {PLACE(match.disparities), false, 128, 256, "match.disparities"}, /* one of 64, 128, 256 */
+        {PLACE(match.min_disparity), false, 127, 128, "match.min_disparity"},
+        {PLACE(match.min_disparity), false, -191, -192, "match.min_disparity"},
+        {PLACE(match.p2_min), false, 100, 101, "p2_min"},
+        {PLACE(match.p2), false, 50, 49, "p2_min"},
+        {PLACE(match.p1_straight), false, 50, 51, "p1_straight"},
+        {PLACE(match.p1_diagonal), false, 50, 51, "p1_diagonal"},
+        {PLACE(colour.temperature_k), true, 0, 1, "colour.temperature_k"},
+        {PLACE(colour.temperature_k), true, 1700, 1699, "colour.temperature_k"},
+        {PLACE(colour.red_gain), true, 0, 0.5, "colour.red_gain"},
+        {PLACE(colour.blue_gain), true, 0, 0.5, "colour.red_gain"},
+        {PLACE(colour.matrix[0]), true, 8, 8.5, "colour.matrix"},
+        {PLACE(colour.matrix[8]), true, -8, -8.5, "colour.matrix"},
+        {PLACE(obstacle.range_min_m), true, 1.5, 2, "obstacle.range_min_m"},
+        {PLACE(obstacle.range_max_m), true, 1.5, 1, "obstacle.range_min_m"},
+        {PLACE(obstacle.min_height_m), true, 0.375, 0.5, "obstacle.min_height_m"},
+        {PLACE(obstacle.max_height_m), true, 0.375, 0.25, "obstacle.min_height_m"},
+    };
+    for (size_t i = 0; i < 2 * sizeof table / sizeof table[0]; i++) {
+        const double value = i % 2 ? table[i / 2].first : table[i / 2].last;
+        const int whole = (int)value;
+        struct plx_pipeline_params params = roomy();
+        struct plx_parameter_error error = {.name = ""};
+        char *place = (char *)&params + table[i / 2].offset;
+        memcpy(place, table[i / 2].is_real ? (const void *)&value : &whole, table[i / 2].is_real ? sizeof value : sizeof whole);
+        const int result = plx_pipeline_params_check(&params, 128, 100, &error);
+        if (result != (i % 2 ? PLX_ERR_RANGE : 0) || strcmp(error.name, i % 2 ? table[i / 2].says : "") != 0)
+            fail_msg("%s: %g: result %d, \"%s\"", table[i / 2].says, value, result, error.name);
+    }
+    struct plx_pipeline_params params = roomy();
+    params.colour.red_gain = params.colour.blue_gain = 0.5;
+    assert_int_equal(plx_pipeline_params_check(&params, 128, 100, NULL), 0);
+    assert_int_equal(plx_pipeline_params_check(&params, 1, 100, NULL), PLX_ERR_RANGE);
 }
 
 /* --- whole frames ------------------------------------------------------------------------------------------------ */
@@ -579,6 +642,7 @@ int main(void)
         cmocka_unit_test(planes_follow_each_other_and_fit),
         cmocka_unit_test(planes_have_the_sizes_written_out_here),
         cmocka_unit_test(wrong_parameters_are_refused_by_name),
+        cmocka_unit_test(combinations_are_refused_at_their_limits),
         cmocka_unit_test(frames_are_the_same_with_any_number_of_threads),
         cmocka_unit_test(lenses_are_undone_with_any_number_of_threads),
         cmocka_unit_test(the_scene_is_seen),

@@ -8,11 +8,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/checksum.h"
+#include "tests/patience.h"
 #include "tests/unit/ring_shm.h"
 
 #define NOBODY 65534
@@ -281,6 +283,33 @@ static void a_verdict_ends_with_the_frames(void **state)
     plx_shm_destroy(shm);
 }
 
+/* Whatever the state is called in which no frames come, a robot hears of it at once, and anew after each recovery. */
+static void a_reader_is_told_that_the_engine_is_gone(void **state)
+{
+    (void)state;
+    struct plx_shm *shm = make_shm(4);
+    struct plx_client client = {.map = map_of(shm), .poll_fd = -1, .poll_timer = -1};
+    struct plx_view view;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0); /* the service lives */
+    client.socket = pair[0];
+    for (enum plx_state s = PLX_STATE_STARTING; s <= PLX_STATE_STOPPED; s++) {
+        const bool gone = s == PLX_STATE_RECOVERING || s == PLX_STATE_FAILED || s == PLX_STATE_STOPPED;
+        plx_shm_set_state(shm, s, 0);
+        for (int i = 0; i < 2; i++) /* also who asks again */
+            assert_int_equal(plx_next(&client, 0, &view), gone ? PLX_ERR_LOST : PLX_ERR_TIMEOUT);
+        plx_shm_set_state(shm, PLX_STATE_RUNNING, 0);
+        assert_int_equal(plx_next(&client, 0, &view), PLX_ERR_TIMEOUT);
+        plx_shm_set_state(shm, s, 0);
+        if (gone) /* without waiting */
+            assert_int_equal(plx_next(&client, patience_ms(), &view), PLX_ERR_LOST);
+    }
+    plx_map_close(&client.map);
+    close(pair[0]);
+    close(pair[1]);
+    plx_shm_destroy(shm);
+}
+
 /* The next engine's tracks get numbers that no robot has seen; only a change of the state wakes readers. */
 static void the_memory_outlives_the_engine(void **state)
 {
@@ -373,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_of_one_frame_and_within_it),
         cmocka_unit_test(abandoned_slot_is_skipped_and_taken_over),
         cmocka_unit_test(a_verdict_ends_with_the_frames),
+        cmocka_unit_test(a_reader_is_told_that_the_engine_is_gone),
         cmocka_unit_test(the_memory_outlives_the_engine),
         cmocka_unit_test(a_reason_is_one_line_cut_to_fit),
     };

@@ -164,7 +164,8 @@ void oracle_confidence(const struct plx_candidates *candidates, const struct plx
     for (int y = 0; y < checked->height; y++)
         for (int x = 0; x < checked->width; x++) {
             uint8_t *value = (uint8_t *)plx_row(ret_confidence, y) + x;
-            const bool known = at(disparity, x, y) != PLX_DISPARITY_INVALID && ((const uint8_t *)plx_row(grey, y))[x] != 0;
+            const bool known = at(disparity, x, y) != PLX_DISPARITY_INVALID && ((const uint8_t *)plx_row(grey, y))[x] != 0 &&
+                               at(&candidates->s2, x, y) > at(&candidates->s1, x, y);
             *value = known ? probability[*value] : 0;
         }
 }

@@ -157,7 +157,7 @@ struct plx_stages_ops {
     int (*speckle)(struct plx_stages *self, const struct plx_image *src, const struct plx_speckle *speckle,
                    const struct plx_image *dst);
     /* -> U8, 255 times the probability that DISPARITY, the dense one, is within 1 px of the truth (core/pipeline/confidence.h);
-     * 0, no statement, where it is invalid or LEFT_GREY is 0. CHECKED: the strict one after the left-right check */
+     * 0, no statement, where it is invalid, LEFT_GREY is 0, or S2 is S1. CHECKED: the strict one after the left-right check */
     int (*confidence)(struct plx_stages *self, const struct plx_candidates *candidates, const struct plx_image *checked,
                       const struct plx_image *disparity, const struct plx_image *left_grey, const struct plx_match *match,
                       const struct plx_image *ret_confidence);

@@ -248,13 +248,17 @@ static void padded_bytes(const struct plx_image *src, int y, uint8_t *line)
     memset(line + PLX_PAD + width, line[PLX_PAD + width - 1], PLX_PAD);
 }
 
-/* Turns the scores of a row into probabilities, where a disparity is known. */
-static void say(const uint8_t *probability, const uint16_t *restrict disparity, const uint8_t *restrict grey, int width,
-                uint8_t *restrict row)
+/* Turns the scores of row Y into probabilities: where a disparity is known, and no other one fits as well. */
+static void set_probabilities(const struct confidence_job *job, int y)
 {
-    for (int x = 0; x < width; x++) {
-        const uint8_t p = probability[row[x]];
-        row[x] = (uint8_t)(disparity[x] != PLX_DISPARITY_INVALID && grey[x] != 0 ? p : 0);
+    const uint16_t *restrict disparity = plx_row(job->disparity, y);
+    const uint16_t *restrict s1 = plx_row(&job->candidates->s1, y), *restrict s2 = plx_row(&job->candidates->s2, y);
+    const uint8_t *restrict grey = plx_row(job->grey, y), *restrict probability = job->probability;
+    uint8_t *restrict row = plx_row(job->confidence, y);
+
+    for (int x = 0; x < job->disparity->width; x++) {
+        const bool is_known = disparity[x] != PLX_DISPARITY_INVALID && grey[x] != 0 && s2[x] > s1[x];
+        row[x] = (uint8_t)(is_known ? probability[row[x]] : 0);
     }
 }
 
@@ -275,8 +279,7 @@ static void confidence_band(void *argument, int first, int last)
         job->kernels->confidence(rows + CONFIDENCE_REACH / 2, plx_row(job->checked, middle), plx_row(&candidates->s1, middle),
                                  job->s1_scale, plx_row(&candidates->s2, middle), job->checked->width,
                                  plx_row(job->confidence, middle));
-        say(job->probability, plx_row(job->disparity, middle), plx_row(job->grey, middle), job->checked->width,
-            plx_row(job->confidence, middle));
+        set_probabilities(job, middle);
     }
 }
 

@@ -262,7 +262,7 @@ static __global__ void __launch_bounds__(WARP *CONFIDENCE_Y) confidence_kernel(c
         const int peak = s2.at[i] > 0 ? 64 - quotient(64 * least + second - 1, second) : 0;
         const int sum = 4 * agreeing + peak + 16 * holds;
         const int score = min(quotient((float)(256 * sum), least * a.s1_scale + 128), 255);
-        const bool known = disparity.at[i] != PLX_DISPARITY_INVALID && grey.at[i] != 0;
+        const bool known = disparity.at[i] != PLX_DISPARITY_INVALID && grey.at[i] != 0 && s2.at[i] > s1.at[i];
         confidence.at[i] = known ? probability[score] : 0;
     }
     plx_store(confidence, a.confidence.row(y) + x, width - x, a.bytes_aligned);

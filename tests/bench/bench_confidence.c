@@ -69,12 +69,13 @@ static void count_pixels(const struct plx_image plane[MATCHING_PLANES], const st
     for (int y = 0; y < truth->height; y++) {
         const uint16_t *want = plx_row(truth, y), *dense = plx_row(&plane[MATCHING_DENSE], y);
         const uint16_t *strict = plx_row(&plane[MATCHING_STRICT], y);
+        const uint16_t *s1 = plx_row(&plane[MATCHING_S1], y), *s2 = plx_row(&plane[MATCHING_S2], y);
         const uint8_t *value = plx_row(score, y), *is_known = plx_row(known, y);
         for (int x = 0; x < truth->width; x++) {
             const double px = (double)want[x] / TRUTH_ONE;
             if (want[x] == 0)
                 continue;
-            if (dense[x] == PLX_DISPARITY_INVALID || is_known[x] == 0) {
+            if (dense[x] == PLX_DISPARITY_INVALID || is_known[x] == 0 || s2[x] <= s1[x]) {
                 ret->unknown++;
                 continue;
             }

@@ -13,10 +13,12 @@
 #include "app/web/http.h"
 #include "config/text.h"
 
+#define SILENT_NS (3 * PLX_NS_PER_S)
+
 /* --- the request ------------------------------------------------------------------------------------------------------ */
 
 struct number {
-    const char *name, *expected;
+    const char *name, *kind;
     double min, max;
     bool is_whole;
 };
@@ -40,16 +42,16 @@ static int read_number(const char *query, const struct number *number, double *r
         return 0;
     const bool is_read = plx_http_query(query, number->name, text, sizeof text) && plx_parse_real(text, &value);
     if (!is_read || value < number->min || value > number->max || (number->is_whole && value != floor(value)))
-        return plx_fail(message, PLX_ERR_RANGE, "%s: \"%s\"; expected %s", number->name, plx_quote(text, quoted),
-                        number->expected);
+        return plx_fail(message, PLX_ERR_RANGE, "%s: \"%s\"; expected %s from %g to %g", number->name, plx_quote(text, quoted),
+                        number->kind, number->min, number->max);
     *ret_value = value;
     return 0;
 }
 
 static int read_query(const char *query, double *ret_frames, double *ret_distance_m, struct plx_error_message *message)
 {
-    static const struct number frames = {"frames", "a whole number from 1 to 300", 1, PLX_WEB_WALL_MAX_FRAMES, true};
-    static const struct number distance = {"distance", "metres from 0.05 to 1000, such as 3.00", PLX_WALL_MIN_DISTANCE_M,
+    static const struct number frames = {"frames", "a whole number", 1, PLX_WEB_WALL_MAX_FRAMES, true};
+    static const struct number distance = {"distance", "metres, such as 3.00,", PLX_WALL_MIN_DISTANCE_M,
                                            PLX_WALL_MAX_DISTANCE_M, false};
     const int result = read_number(query, &frames, ret_frames, message);
     return result < 0 ? result : read_number(query, &distance, ret_distance_m, message);
@@ -156,8 +158,8 @@ void plx_web_wall_add(struct plx_web_wall *wall, struct plx_frame *frame)
 
 void plx_web_wall_check(struct plx_web_wall *wall, int64_t now_ns)
 {
-    if (is_awaited(wall) && now_ns - wall->heard_ns > PLX_WEB_WALL_SILENT_NS)
-        refuse(wall, 503, "no fresh picture for 5 s; see the health of the service");
+    if (is_awaited(wall) && now_ns - wall->heard_ns > SILENT_NS)
+        refuse(wall, 503, "no fresh picture for 3 s; see the health of the service");
 }
 
 cJSON *plx_web_wall_progress(const struct plx_web_wall *wall)

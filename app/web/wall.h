@@ -2,7 +2,7 @@
 /*
  * A measurement before a wall (docs/wall.md) by the frames of the feed: one at a time, whose request waits for its answer
  * meanwhile. It takes at most half of the loop's time, so that other viewers go on. It ends with the last frame, with its
- * visitor, or after PLX_WEB_WALL_SILENT_NS without a fresh frame.
+ * visitor, or after 3 s without a fresh frame, as the command.
  */
 #ifndef PLX_APP_WEB_WALL_H
 #define PLX_APP_WEB_WALL_H
@@ -12,7 +12,6 @@
 #include "core/base/clock.h"
 
 #define PLX_WEB_WALL_MAX_FRAMES 300
-#define PLX_WEB_WALL_SILENT_NS (5 * PLX_NS_PER_S)
 
 struct plx_web_wall {
     struct plx_web_connection *connection; /* waits for the answer; NULL: nothing is measured */

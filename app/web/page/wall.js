@@ -57,7 +57,7 @@ export class Wall {
     try {
       const answer = await fetch(`wall.json?frames=${FRAMES}${distance ? `&distance=${encodeURIComponent(distance)}` : ""}`);
       if (answer.ok) this.show(await answer.json());
-      progress.textContent = answer.ok ? "" : await answer.text();
+      else progress.textContent = await answer.text();
     } catch {
       progress.textContent = "no connection";
     }
@@ -71,6 +71,7 @@ export class Wall {
     advice.hidden = !result?.advice;
     words.textContent = result?.verdict.replaceAll("_", " ") ?? "";
     advice.textContent = result?.advice ?? "";
+    if (result) this.takeProgress({ measured: result.frames, frames: result.frames });
     if (result) residual.src = `wall.png?${Date.now()}`; // a new address, or the browser keeps the old picture
     table.tBodies[0].replaceChildren(...(result?.parts ?? []).map(part => {
       const row = document.createElement("tr");

@@ -51,7 +51,7 @@ LAYERS = {
     "app/selftest": "core cpu gpu oracle config drivers app/publish app/engine",
     "app/cli": "core gpu config drivers bridge app/blackbox app/corrections app/calibrate app/view app/evaluate app/bag_writer"
     " app/flight_recorder app/doctor app/selftest",
-    "app/web": "core config formats bridge app/view app/flight_recorder",
+    "app/web": "core config formats bridge app/view app/evaluate app/flight_recorder",
     "app/ros": "core config bridge",
     "app/gpio": "core/base",
 }

@@ -127,10 +127,33 @@ struct plx_view plx_export_view(const struct plx_frame *frame)
     return view;
 }
 
+struct plx_image plx_export_plane(struct plx_frame *frame, enum plx_plane_id id)
+{
+    const struct plx_plane *plane = &frame->plane[id];
+    if (plane->width < 1 || plane->width > PLX_MAX_SIDE || plane->height > PLX_MAX_SIDE)
+        return (struct plx_image){.data = NULL};
+    return (struct plx_image){.data = (uint8_t *)frame + plane->offset,
+                              .width = (int)plane->width,
+                              .height = (int)plane->height,
+                              .pitch = plane->pitch,
+                              .type = (enum plx_type)plane->element};
+}
+
+static struct plx_image image_of(const struct plx_rgb_image *drawing)
+{
+    return (struct plx_image){drawing->pixel, 3 * drawing->width, drawing->height, 3 * (size_t)drawing->width, PLX_U8};
+}
+
 int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_error_message *message)
 {
-    const struct plx_image image = {drawing->pixel, 3 * drawing->width, drawing->height, 3 * (size_t)drawing->width, PLX_U8};
+    const struct plx_image image = image_of(drawing);
     return plx_png_write_rgb(path, &image, message);
+}
+
+int plx_export_rgb_bytes(const struct plx_rgb_image *drawing, char **ret_bytes, size_t *ret_count)
+{
+    const struct plx_image image = image_of(drawing);
+    return plx_png_encode_rgb(&image, ret_bytes, ret_count);
 }
 
 int plx_make_directories(const char *path, struct plx_error_message *message)

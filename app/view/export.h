@@ -34,7 +34,14 @@ int plx_export_ply(const char *path, const struct plx_view *view, struct plx_err
 /* A view of FRAME in this process, for the functions of libparallax that take a view. */
 struct plx_view plx_export_view(const struct plx_frame *frame);
 
+/* Plane ID of FRAME in this process; data is NULL if the plane is switched off or too large for
+ * an image. */
+struct plx_image plx_export_plane(struct plx_frame *frame, enum plx_plane_id id);
+
 int plx_export_rgb_image(const char *path, const struct plx_rgb_image *drawing, struct plx_error_message *message);
+
+/* The bytes of that file, a PNG, the caller's, to be freed with free(). ARG, NOMEM. */
+int plx_export_rgb_bytes(const struct plx_rgb_image *drawing, char **ret_bytes, size_t *ret_count);
 
 /* Creates directory PATH and its missing parents. */
 int plx_make_directories(const char *path, struct plx_error_message *message);

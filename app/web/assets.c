@@ -19,6 +19,7 @@ EMBED(plx_page_calibrating, "calibrating.js")
 EMBED(plx_page_cloud, "cloud.js")
 EMBED(plx_page_confirmed, "confirmed.js")
 EMBED(plx_page_panel, "panel.js")
+EMBED(plx_page_wall, "wall.js")
 
 #define JAVASCRIPT "text/javascript; charset=utf-8"
 
@@ -35,6 +36,7 @@ const struct plx_web_asset *plx_web_asset(const char *path)
         {"/cloud.js", JAVASCRIPT, plx_page_cloud, plx_page_cloud_end},
         {"/confirmed.js", JAVASCRIPT, plx_page_confirmed, plx_page_confirmed_end},
         {"/panel.js", JAVASCRIPT, plx_page_panel, plx_page_panel_end},
+        {"/wall.js", JAVASCRIPT, plx_page_wall, plx_page_wall_end},
     };
     for (size_t i = 0; i < sizeof assets / sizeof *assets; i++)
         if (strcmp(assets[i].path, path) == 0)

@@ -30,6 +30,7 @@ struct plx_web_handler {
 
 enum plx_web_phase {
     PLX_WEB_REQUEST, /* a request is awaited */
+    PLX_WEB_WAITING, /* its answer takes a while: the handler answers later, and ends that wait itself */
     PLX_WEB_ANSWER,  /* it is answered; then the connection ends */
     PLX_WEB_SOCKET,  /* a WebSocket */
     PLX_WEB_CLOSING, /* what is queued is sent, then the connection ends */
@@ -74,6 +75,12 @@ void plx_web_answer(struct plx_web_connection *connection, bool head, int status
 /* Likewise with BYTES of FILE from its present offset, which is closed afterwards. */
 void plx_web_answer_file(struct plx_web_connection *connection, bool head, const char *headers, const char *type, int file,
                          size_t bytes);
+
+/* The request that is being handled is answered later, if its connection is PLX_WEB_WAITING by then. */
+static inline void plx_web_defer_answer(struct plx_web_connection *connection)
+{
+    connection->phase = PLX_WEB_WAITING;
+}
 
 /* Makes it a WebSocket that speaks PROTOCOL; NULL: none was agreed on. NOMEM. */
 int plx_web_upgrade(struct plx_web_connection *connection, const char *key, const char *protocol);

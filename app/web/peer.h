@@ -11,6 +11,7 @@
 #include "app/web/packet_cache.h"
 #include "app/web/parameters.h"
 #include "app/web/snapshot.h"
+#include "app/web/wall.h"
 #include "config/config.h"
 
 #define PLX_WEB_PEER_PROTOCOLS 2
@@ -26,6 +27,7 @@ struct plx_web_hub {
     struct plx_web_parameters parameters;        /* the configuration in force */
     struct plx_web_snapshot snapshot;            /* a request to the flight recorder */
     struct plx_web_connection *snapshot_request; /* the page that waits for its answer; NULL: none */
+    struct plx_web_wall wall;                    /* a measurement before a wall */
 };
 
 /* The first member of every kind of peer. */

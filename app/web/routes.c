@@ -9,6 +9,7 @@
 #include "app/view/calibrating.h"
 #include "app/view/metrics.h"
 #include "app/web/access.h"
+#include "app/web/answer.h"
 #include "app/web/assets.h"
 #include "app/web/files.h"
 #include "core/base/words.h"
@@ -18,33 +19,8 @@ struct visit {
     const struct plx_web_site *site;
     struct plx_web_connection *connection;
     bool head;
-    const char *name; /* the path behind that of the route */
+    const char *name, *query; /* the path behind that of the route */
 };
-
-static struct plx_web_buffer *copy_of(const char *data, size_t bytes)
-{
-    struct plx_web_buffer *buffer = plx_web_buffer_create(bytes);
-    if (buffer)
-        memcpy(buffer->data, data, bytes);
-    return buffer;
-}
-
-void plx_web_answer_text(struct plx_web_connection *connection, int status, const char *text)
-{
-    char line[640];
-    snprintf(line, sizeof line, "%s\n", text);
-    plx_web_answer(connection, false, status, status == 401 ? "WWW-Authenticate: Bearer\r\n" : "", "text/plain; charset=utf-8",
-                   copy_of(line, strlen(line)));
-}
-
-/* Answers with ITEM, which it deletes. */
-static void answer_json(struct plx_web_connection *connection, bool head, cJSON *item)
-{
-    char *text = cJSON_PrintUnformatted(item);
-    plx_web_answer(connection, head, text ? 200 : 503, "", "application/json", text ? copy_of(text, strlen(text)) : NULL);
-    cJSON_free(text);
-    cJSON_Delete(item);
-}
 
 /* {NAME: what to do}, for each health flag. */
 static cJSON *faults_json(void)
@@ -64,7 +40,7 @@ static void answer_metrics(const struct visit *visit)
         plx_metrics_print(out, visit->site->status);
     const bool is_whole = out && fclose(out) == 0;
     plx_web_answer(visit->connection, visit->head, is_whole ? 200 : 503, "", "text/plain; version=0.0.4; charset=utf-8",
-                   is_whole ? copy_of(text, bytes) : NULL);
+                   is_whole ? plx_web_buffer_copy(text, bytes) : NULL);
     free(text);
 }
 
@@ -94,7 +70,7 @@ static void answer_calibrating(const struct visit *visit)
     if (slash)
         *slash = '\0';
     if (!slash || plx_web_file_open(directory, name, &fd, &bytes) < 0)
-        answer_json(visit->connection, visit->head, cJSON_CreateNull());
+        plx_web_answer_json(visit->connection, visit->head, cJSON_CreateNull());
     else
         plx_web_answer_file(visit->connection, visit->head, "", "application/json", fd, bytes);
 }
@@ -113,18 +89,19 @@ static void remember_token(struct plx_web_connection *connection, const char *to
 
 static void answer_status(const struct visit *visit)
 {
-    answer_json(visit->connection, visit->head, plx_status_json(visit->site->status));
+    plx_web_answer_json(visit->connection, visit->head, plx_status_json(visit->site->status));
 }
 
 static void answer_faults(const struct visit *visit)
 {
-    answer_json(visit->connection, visit->head, faults_json());
+    plx_web_answer_json(visit->connection, visit->head, faults_json());
 }
 
 static void answer_files(const struct visit *visit)
 {
     const struct plx_config *config = visit->site->config;
-    answer_json(visit->connection, visit->head, plx_web_files_json(config->blackbox.directory, config->recorder.directory));
+    plx_web_answer_json(visit->connection, visit->head,
+                        plx_web_files_json(config->blackbox.directory, config->recorder.directory));
 }
 
 static void answer_blackbox(const struct visit *visit)
@@ -137,6 +114,20 @@ static void answer_recording(const struct visit *visit)
     answer_file(visit->connection, visit->head, visit->site->config->recorder.directory, visit->name);
 }
 
+static void answer_wall(const struct visit *visit)
+{
+    plx_web_wall_start(visit->site->wall, visit->connection, visit->head, visit->query, visit->site->status->up);
+}
+
+static void answer_wall_picture(const struct visit *visit)
+{
+    struct plx_web_buffer *picture = visit->site->wall->picture;
+    if (picture)
+        plx_web_answer(visit->connection, visit->head, 200, "", "image/png", plx_web_buffer_ref(picture));
+    else
+        plx_web_answer_text(visit->connection, 404, "nothing is measured yet; ask for /wall.json");
+}
+
 /* clang-format off */
 static const struct route {
     const char *path; /* one that ends with a slash stands for all names behind it */
@@ -147,6 +138,8 @@ static const struct route {
     {"/faults.json", answer_faults},
     {"/files.json", answer_files},
     {"/calibrating.json", answer_calibrating},
+    {"/wall.json", answer_wall},
+    {"/wall.png", answer_wall_picture},
     {"/blackbox/", answer_blackbox},
     {"/recordings/", answer_recording},
 };
@@ -168,7 +161,7 @@ static void answer_asset(const struct plx_web_site *site, struct plx_web_connect
         remember_token(connection, token);
     else
         plx_web_answer(connection, request->head, 200, "", asset->type,
-                       copy_of(asset->data, (size_t)(asset->end - asset->data)));
+                       plx_web_buffer_copy(asset->data, (size_t)(asset->end - asset->data)));
 }
 
 void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *connection,
@@ -182,7 +175,7 @@ void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *c
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         const char *name = match(&routes[i], request->path);
         if (name) {
-            routes[i].answer(&(struct visit){site, connection, request->head, name});
+            routes[i].answer(&(struct visit){site, connection, request->head, name, request->query});
             return;
         }
     }

@@ -7,6 +7,8 @@
  *   /faults.json        {NAME: what to do}, for each health flag
  *   /files.json         {"blackbox": [...], "recordings": [...]}, see app/web/files.h
  *   /calibrating.json   how `parallax calibrate --live` goes; null: none runs
+ *   /wall.json          as `parallax wall --json`, after ?frames=N (30) frames, with ?distance=M; see app/web/wall.h
+ *   /wall.png           the picture of the newest such measurement
  *   /blackbox/NAME      one of them
  *   /recordings/NAME    likewise
  */
@@ -15,19 +17,18 @@
 
 #include "app/view/status.h"
 #include "app/web/connection.h"
+#include "app/web/wall.h"
 #include "config/config.h"
 
 struct plx_web_site {
     const struct plx_config *config;
     const struct plx_status *status;
+    struct plx_web_wall *wall;
     bool has_token; /* a token in a URL becomes a cookie, so that it does not stay in the address bar */
 };
 
 /* Answers REQUEST, which may look. */
 void plx_web_route(const struct plx_web_site *site, struct plx_web_connection *connection,
                    const struct plx_http_request *request);
-
-/* Answers with TEXT as a line. */
-void plx_web_answer_text(struct plx_web_connection *connection, int status, const char *text);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "app/log.h"
 #include "app/web/access.h"
+#include "app/web/answer.h"
 #include "app/web/connection.h"
 #include "app/web/foxglove.h"
 #include "app/web/listen.h"
@@ -59,6 +60,8 @@ static struct plx_web_peer *peer_of(const struct plx_web_connection *connection)
 static bool wants_frame(void *context)
 {
     const struct plx_web_server *server = context;
+    if (plx_web_wall_wants_frame(&server->hub.wall))
+        return true;
     for (int i = 0; i < server->connections; i++) {
         const struct plx_web_peer *peer = peer_of(server->connection[i]);
         if (peer && peer->ops->wants_frame(peer))
@@ -76,6 +79,7 @@ static void send_frame(void *context)
             peer->ops->send_frame(peer, &server->hub);
     }
     plx_web_packet_cache_clear(&server->hub.packets);
+    plx_web_wall_add(&server->hub.wall, server->hub.feed.frame);
 }
 
 /* --- state, and every second ------------------------------------------------------------------------------------------ */
@@ -89,6 +93,8 @@ static bool is_alive(struct plx_web_connection *connection, int64_t now_ns)
         if (now_ns - connection->begun_ns > REQUEST_NS)
             plx_web_answer(connection, false, 408, "", "text/plain", NULL);
         return now_ns - connection->begun_ns < 2 * REQUEST_NS;
+    case PLX_WEB_WAITING:
+        return true;
     case PLX_WEB_ANSWER:
         return sent_ago < STUCK_NS;
     case PLX_WEB_SOCKET:
@@ -112,6 +118,7 @@ static void destroy(struct plx_web_server *server, struct plx_web_connection *co
     if (peer)
         peer->ops->close(peer, &server->hub);
     free(peer);
+    plx_web_wall_forget(&server->hub.wall, connection);
     plx_web_connection_destroy(connection);
 }
 
@@ -133,6 +140,7 @@ static void tell_state(void *context, bool is_second)
 {
     struct plx_web_server *server = context;
     if (is_second) {
+        plx_web_wall_check(&server->hub.wall, plx_now_ns());
         sweep(server);
         sd_event_source_set_enabled(server->listener, SD_EVENT_ON);
     }
@@ -198,7 +206,8 @@ static void on_request(void *context, struct plx_web_connection *connection, con
     } else if (request->key[0] != '\0')
         upgrade(server, connection, request);
     else {
-        const struct plx_web_site site = {server->config, &server->hub.feed.status, server->access.token[0] != '\0'};
+        const struct plx_web_site site = {server->config, &server->hub.feed.status, &server->hub.wall,
+                                          server->access.token[0] != '\0'};
         plx_web_route(&site, connection, request);
     }
 }
@@ -351,6 +360,7 @@ void plx_web_server_destroy(struct plx_web_server *server)
     plx_web_snapshot_close(&server->hub.snapshot);
     plx_web_parameters_close(&server->hub.parameters);
     plx_web_feed_close(&server->hub.feed);
+    plx_web_wall_close(&server->hub.wall);
     plx_foxglove_frame_close(&server->foxglove);
     plx_web_encoder_destroy(server->hub.packets.encoder);
     sd_event_source_disable_unref(server->listener);

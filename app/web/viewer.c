@@ -164,11 +164,14 @@ static void send_frame(struct plx_web_peer *peer, struct plx_web_hub *hub)
     plx_web_send(peer->connection, PLX_WS_BINARY, buffer);
 }
 
-static char *state_text(const struct plx_web_feed *feed, bool is_second)
+static char *state_text(const struct plx_web_hub *hub, bool is_second)
 {
     cJSON *item = cJSON_CreateObject();
-    cJSON_AddItemToObject(item, "service", plx_status_json(&feed->status));
+    cJSON_AddItemToObject(item, "service", plx_status_json(&hub->feed.status));
     cJSON_AddBoolToObject(item, "rates", is_second);
+    cJSON *progress = plx_web_wall_progress(&hub->wall);
+    if (progress)
+        cJSON_AddItemToObject(item, "wall", progress);
     char *text = cJSON_PrintUnformatted(item);
     cJSON_Delete(item);
     return text;
@@ -180,7 +183,7 @@ static void tell_state(struct plx_web_peer *peer, struct plx_web_hub *hub, bool 
     if (plx_web_is_behind(peer->connection))
         return;
     if (!hub->state)
-        hub->state = state_text(&hub->feed, is_second);
+        hub->state = state_text(hub, is_second);
     if (hub->state)
         plx_web_send_text(peer->connection, hub->state);
 }

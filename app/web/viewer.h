@@ -14,7 +14,8 @@
  *                                               newer than the ping: so the page knows how old it may be
  *   {"keep": SECONDS}                           the flight recorder writes the last seconds -> {"kept": {"name", "pairs"}}, or
  *                                               {"kept": {"error"}}
- * It hears {"service": as `parallax status --json`, "rates": whether they are new} five times a second.
+ * It hears {"service": as `parallax status --json`, "rates": whether they are new} five times a second, with "wall":
+ * {"measured", "frames"} while somebody measures (app/web/wall.h).
  */
 #ifndef PLX_APP_WEB_VIEWER_H
 #define PLX_APP_WEB_VIEWER_H

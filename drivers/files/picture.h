@@ -33,6 +33,9 @@ int plx_picture_read_into(const char *path, const struct plx_image *image, struc
 int plx_png_write(const char *path, const struct plx_image *image, struct plx_error_message *message);
 int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_error_message *message);
 
+/* The bytes of that file, the caller's, to be freed with free(). ARG, NOMEM. */
+int plx_png_encode_rgb(const struct plx_image *image, char **ret_bytes, size_t *ret_count);
+
 /* Reading one format, for plx_picture_* and tests. Info reads the header; read gives U16 for more than 8 bits a sample, else
  * U8. PNG and JPEG give the luma of colours; transparency is ignored. A file that was cut off is an error. UNSUPPORTED: a JPEG
  * of print colours (CMYK), or one that its EXIF block wants turned. */

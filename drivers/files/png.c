@@ -228,12 +228,41 @@ int plx_png_write(const char *path, const struct plx_image *image, struct plx_er
     return write_file(path, image, 1, message);
 }
 
+/* The image is three times as wide as the picture, so plx_image_ok, which limits the width, cannot check it. */
+static bool is_rgb(const struct plx_image *image)
+{
+    return image && image->data && image->type == PLX_U8 && image->width >= 3 && image->width % 3 == 0 &&
+           image->width <= 3 * PLX_MAX_SIDE && image->height >= 1 && image->height <= PLX_MAX_SIDE &&
+           image->pitch >= (size_t)image->width;
+}
+
 int plx_png_write_rgb(const char *path, const struct plx_image *image, struct plx_error_message *message)
 {
-    /* The image is three times as wide as the picture, so plx_image_ok, which limits the width, cannot check it. */
-    if (!image || !image->data || image->type != PLX_U8 || image->width < 3 || image->width % 3 != 0 ||
-        image->width > 3 * PLX_MAX_SIDE || image->height < 1 || image->height > PLX_MAX_SIDE ||
-        image->pitch < (size_t)image->width)
+    if (!is_rgb(image))
         return plx_fail(message, PLX_ERR_ARG, "%s: not an image of R G B bytes", path);
     return write_file(path, image, 3, message);
+}
+
+int plx_png_encode_rgb(const struct plx_image *image, char **ret_bytes, size_t *ret_count)
+{
+    struct reader writer = {0};
+    struct plx_error_message message = {""};
+    char *bytes = NULL;
+    size_t count = 0;
+
+    if (!is_rgb(image))
+        return PLX_ERR_ARG;
+    writer.file = open_memstream(&bytes, &count);
+    if (!writer.file)
+        return PLX_ERR_NOMEM;
+    int result = write_rows(&writer, "memory", image, 3, &message);
+    if (fclose(writer.file) != 0 && result == 0)
+        result = PLX_ERR_NOMEM;
+    if (result < 0) {
+        free(bytes);
+        return PLX_ERR_NOMEM; /* nothing else can fail */
+    }
+    *ret_bytes = bytes;
+    *ret_count = count;
+    return 0;
 }

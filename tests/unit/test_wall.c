@@ -8,7 +8,7 @@
 
 #include <parallax/error.h>
 
-#include "app/evaluate/wall.h"
+#include "app/evaluate/wall_measurement.h"
 #include "core/geometry/stereo.h"
 #include "tests/cmocka.h"
 #include "tests/scratch.h"
@@ -356,6 +356,59 @@ static void default_region_leaves_out_hidden_columns(void **state)
     assert_true(region.x == 0 && region.width == WIDTH && region.height == HEIGHT);
 }
 
+/* --- live frames --------------------------------------------------------------------------------------------------- */
+
+/* Makes *frame one of WIDTH_PX x HEIGHT with the disparities that are drawn, and a grey left picture. */
+static void make_frame(int width_px, struct plx_frame *frame)
+{
+    const uint32_t width = (uint32_t)width_px, at = sizeof *frame, pixels = width * HEIGHT;
+    *frame = (struct plx_frame){.calibration = calibration, .min_disparity = MIN_DISPARITY, .width = width, .height = HEIGHT};
+    frame->plane[PLX_PLANE_DISPARITY] =
+        (struct plx_plane){.offset = at, .pitch = 2 * width, .width = width, .height = HEIGHT, .element = 2};
+    frame->plane[PLX_PLANE_LEFT] =
+        (struct plx_plane){.offset = at + 2 * pixels, .pitch = width, .width = width, .height = HEIGHT, .element = 1};
+    for (uint32_t y = 0; y < HEIGHT; y++)
+        memcpy((uint8_t *)frame + at + (size_t)(2 * width * y), memory[y], (size_t)(2 * width));
+    memset((uint8_t *)frame + at + (size_t)(2 * pixels), 100, pixels);
+}
+
+static void expect_refusal(struct plx_wall_measurement *measurement, struct plx_frame *frame, int error, const char *words)
+{
+    struct plx_error_message message = {""};
+    assert_int_equal(plx_wall_measurement_add(measurement, frame, &message), error);
+    assert_non_null(strstr(message.text, words));
+}
+
+static void frames_that_cannot_be_measured_are_named(void **state)
+{
+    (void)state;
+    struct plx_frame *frame = malloc(sizeof *frame + (size_t)(3 * WIDTH * HEIGHT));
+    struct plx_wall_measurement measurement;
+    struct plx_error_message message = {""};
+
+    assert_non_null(frame);
+    draw(&(struct drawn){0}, 0);
+    plx_wall_measurement_begin(DISTANCE_M, &measurement);
+    make_frame(WIDTH, frame);
+    frame->health = PLX_HEALTH_NOT_CALIBRATED;
+    expect_refusal(&measurement, frame, PLX_ERR_UNSUPPORTED, "no calibration");
+    make_frame(WIDTH, frame);
+    frame->plane[PLX_PLANE_DISPARITY] = (struct plx_plane){0};
+    expect_refusal(&measurement, frame, PLX_ERR_FORMAT, "no disparity");
+    make_frame(WIDTH, frame);
+    measurement.roi = (struct plx_box){.x = WIDTH - 5, .width = 10, .height = 10};
+    expect_refusal(&measurement, frame, PLX_ERR_RANGE, "is not inside");
+    measurement.roi = (struct plx_box){0};
+    assert_int_equal(plx_wall_measurement_add(&measurement, frame, &message), 0);
+    make_frame(WIDTH - 3, frame);
+    expect_refusal(&measurement, frame, PLX_ERR_LOST, "changed");
+    plx_wall_measurement_judge(&measurement);
+    assert_int_equal(measurement.result.report.frames, 1);
+    expect_near(measurement.result.report.distance_m, DISTANCE_M, 0.01);
+    plx_wall_measurement_end(&measurement);
+    free(frame);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +425,7 @@ int main(void)
         cmocka_unit_test_setup(wrong_regions_and_planes_are_refused, begin),
         cmocka_unit_test_setup(light_is_measured_in_the_region, begin),
         cmocka_unit_test_setup(default_region_leaves_out_hidden_columns, begin),
+        cmocka_unit_test_setup(frames_that_cannot_be_measured_are_named, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

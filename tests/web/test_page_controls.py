@@ -18,7 +18,7 @@ from web import Prefix, SCREENSHOTS, kill, true_objects
 class Controls(Page):
     def test_keys_open_every_view(self):
         self.open()
-        for key, view in zip("7654321", ("calibrate", "cameras", "cloud", "top", "depth", "picture", "all")):
+        for key, view in zip("87654321", ("wall", "calibrate", "cameras", "cloud", "top", "depth", "picture", "all")):
             self.press(key)
             self.assertTrue(self.browser.find_element(By.CSS_SELECTOR, f"nav [data-view={view}]").get_attribute("aria-pressed") == "true")
             self.wait_frames(3)
@@ -85,6 +85,37 @@ class Controls(Page):
         self.until(lambda: words.text == "no calibration runs: parallax calibrate --live")
         command.send_signal(signal.SIGCONT)
         self.assertEqual(self.console(), [])
+
+    def test_a_wall_is_measured(self):
+        self.open("source.scene=wall", "source.width=640", "source.height=480")
+        self.press("8")
+        wall = self.browser.find_element(By.ID, "wall")
+
+        def measure(distance):
+            field = wall.find_element(By.CSS_SELECTOR, "input")
+            field.clear()
+            field.send_keys(distance)  # its digits open no view
+            wall.find_element(By.CSS_SELECTOR, "button").click()
+
+        measure("3 m")
+        self.until(lambda: "expected metres" in wall.find_element(By.CSS_SELECTOR, ".progress").text)
+        self.run_script("const progress = document.querySelector('#wall .progress'); parallax.told = []; "
+                        "new MutationObserver(() => parallax.told.push(progress.textContent)).observe(progress, { childList: true });")
+        measure("2.00")  # it stands 3 m away
+        self.until(lambda: wall.find_element(By.CSS_SELECTOR, ".words").text == "calibrate again")
+        told = self.run_script("return parallax.told")
+        self.assertEqual((told[0], told[-1]), ("measuring", "30 of 30 frames"))
+        self.assertTrue(any(re.fullmatch(r"[12]?\d of 30 frames", each) for each in told), told)
+        self.assertIn("check the distance", wall.find_element(By.CSS_SELECTOR, ".advice").text)
+        self.assertEqual(self.run_script("return parallax.view"), "wall")
+        rows = self.run_script("return [...document.querySelectorAll('#wall tbody tr')].map(row => [...row.cells].map(cell => cell.innerText))")
+        self.assertEqual([row[0] for row in rows], ["whole", "upper left", "upper", "upper right", "left", "centre", "right", "lower left", "lower", "lower right"])
+        self.assertGreater(float(rows[0][1].removesuffix(" %")), 95)
+        self.assertAlmostEqual(float(rows[0][4]), 20.4 * (1 - 3 / 2), delta=0.2)
+        self.assertRegex(wall.find_element(By.CSS_SELECTOR, ".lines").text, r"wall (3\.0|2\.9)\d m away, turned by [\d.]+°.*; 30 frames")
+        self.until(lambda: self.run_script("return document.querySelector('#wall .residual').naturalWidth") == 640)
+        self.browser.save_screenshot(str(SCREENSHOTS / "wall.png"))
+        self.assertEqual([entry for entry in self.console() if "400" not in entry["message"]], [])  # the browser says what was refused
 
     def test_a_click_measures(self):
         self.open()

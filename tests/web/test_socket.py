@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The socket and the HTTP server of parallax-web beside a real service: frames, slow and hostile clients, files, Foxglove."""
-import contextlib
 import grp
-import http.client
 import json
 import os
 import pathlib
@@ -222,16 +220,6 @@ class Frames(Web):
 
 
 class Http(Web):
-    def get(self, path, headers=None, method="GET"):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
-        connection.putrequest(method, path, skip_host=bool(headers and "Host" in headers))
-        for name, value in (headers or {}).items():
-            connection.putheader(name, value)
-        connection.endheaders()
-        with contextlib.closing(connection):
-            answer = connection.getresponse()
-            return answer.status, answer.read(), dict(answer.getheaders())
-
     def raw(self, text, seconds=WAIT_S):
         with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as client:
             client.sendall(text)
@@ -251,7 +239,7 @@ class Http(Web):
         self.assertEqual(self.get("/", method="HEAD")[1], b"")
         self.assertIn(b"\nparallax_up 1\n", self.get("/metrics")[1])
         self.assertEqual(self.get("/nothing")[0], 404)
-        total = sum(len(self.get(f"/{name}")[1]) for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "confirmed.js", "panel.js"))
+        total = sum(len(self.get(f"/{name}")[1]) for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "confirmed.js", "panel.js", "wall.js"))
         self.assertLess(total, 100_000)
 
     def test_files_can_be_fetched_and_no_others(self):
@@ -280,7 +268,7 @@ class Http(Web):
     def test_nothing_that_is_served_names_an_absolute_path(self):
         """Behind a proxy the page has a prefix, of which it knows nothing."""
         self.start_web()
-        for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "confirmed.js", "panel.js"):
+        for name in ("", "page.css", "page.js", "link.js", "pictures.js", "top.js", "cloud.js", "confirmed.js", "panel.js", "wall.js"):
             text = self.get(f"/{name}")[1].decode()
             self.assertNotRegex(text, r"""(href|src|action)="/|url\(/|from ["']/|import\(["']/|fetch\(["'`]/|location\.(host|origin)\b""", name)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixture of the tests of parallax-web: it, a real parallaxd on the synthetic scene, and clients of its socket."""
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -179,6 +180,16 @@ class Web(Programs):
             self.assertLess(time.monotonic(), deadline, "it did not happen in time")
             time.sleep(0.05)
         return result
+
+    def get(self, path, headers=None, method="GET"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
+        connection.putrequest(method, path, skip_host=bool(headers and "Host" in headers))
+        for name, value in (headers or {}).items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        with contextlib.closing(connection):
+            answer = connection.getresponse()
+            return answer.status, answer.read(), dict(answer.getheaders())
 
     def connect(self, *protocols, **options):
         client = websocket.create_connection(f"ws://127.0.0.1:{self.port}/", subprotocols=list(protocols), timeout=WAIT_S, **options)

@@ -10,6 +10,7 @@
 #include <parallax/shm.h>
 
 #include "app/exit.h"
+#include "app/view/export.h"
 #include "app/view/frame_text.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
@@ -127,14 +128,7 @@ int plx_connection_next_frame(struct plx_connection *connection, int timeout_ms)
 
 struct plx_image plx_connection_plane(const struct plx_connection *connection, enum plx_plane_id id)
 {
-    const struct plx_plane *plane = &connection->frame->plane[id];
-    if (plane->width < 1 || plane->width > PLX_MAX_SIDE || plane->height > PLX_MAX_SIDE)
-        return (struct plx_image){.data = NULL};
-    return (struct plx_image){.data = (uint8_t *)connection->frame + plane->offset,
-                              .width = (int)plane->width,
-                              .height = (int)plane->height,
-                              .pitch = plane->pitch,
-                              .type = (enum plx_type)plane->element};
+    return plx_export_plane(connection->frame, id);
 }
 
 void plx_print_source_note(const struct plx_frame *frame)

@@ -9,18 +9,6 @@
 #include "app/view/json.h"
 
 #define CELL_BYTES 400 /* any double */
-#define WORD_BYTES 24
-
-static const char *const part_name[PLX_WALL_PARTS] = {"whole",  "upper left", "upper",      "upper right", "left",
-                                                      "centre", "right",      "lower left", "lower",       "lower right"};
-
-/* "calibrate_again" */
-static void verdict_word(enum plx_wall_verdict verdict, char ret_word[WORD_BYTES])
-{
-    snprintf(ret_word, WORD_BYTES, "%s", plx_wall_verdict_words(verdict));
-    for (char *c = ret_word; (c = strchr(c, ' '));)
-        *c = '_';
-}
 
 /* --- text ---------------------------------------------------------------------------------------------------------- */
 
@@ -45,14 +33,13 @@ static void print_figure(const char *name, int digits, double number, const char
 static void print_part(const struct plx_wall_report *report, int p)
 {
     const struct plx_wall_part *part = &report->part[p];
-    const double bias_px = p == 0 ? report->bias_px : report->bias_px + part->offset_px;
 
-    printf("%-12s", part_name[p]);
+    printf("%-12s", plx_wall_part_name(p));
     print_cell(7, 1, 100 * part->fill, " %");
     print_cell(10, 1, 100 * part->outliers, " %");
     print_cell(9, 2, part->offset_px, "");
-    print_cell(9, 2, bias_px, "");
-    print_cell(9, 2, 100 * (report->expected_px / (report->expected_px + bias_px) - 1), "");
+    print_cell(9, 2, plx_wall_part_bias_px(report, p), "");
+    print_cell(9, 2, plx_wall_part_bias_percent(report, p), "");
     print_cell(9, 3, part->noise_px, "");
     print_cell(9, 3, part->temporal_px, "");
     print_cell(10, 1, 100 * part->sometimes, " %");
@@ -74,33 +61,12 @@ static void print_bias_note(const struct plx_wall_result *result)
             "note: the wall faces the cameras, and disparities are drawn towards whole pixels: turn the robot by some degrees");
 }
 
-static const char *advice_of(const struct plx_wall_result *result)
-{
-    switch (result->verdict) {
-    case PLX_WALL_GOOD:
-        return NULL;
-    case PLX_WALL_CALIBRATE:
-        if (fabs(result->rows_px) > PLX_WALL_MAX_ROWS_PX)
-            return "the rows do not match; parallax calibrate --help";
-        if (fabs(result->report.bias_px) > fmax(PLX_WALL_MAX_BIAS_PX, result->report.tape_px))
-            return "check the distance; then measure at others, to tell px from %; parallax calibrate --help";
-        return "parts lie off the plane: is the surface flat? then parallax calibrate --help";
-    case PLX_WALL_DARK:
-        return "make light, or allow a longer exposure, then measure again";
-    case PLX_WALL_TEXTURE:
-        return "choose a surface with more texture, or the part that has it with --roi";
-    case PLX_WALL_NOT_FLAT:
-        return "stand before a larger flat surface, or choose the part that is flat with --roi";
-    }
-    return NULL;
-}
-
 void plx_wall_print(const struct plx_wall_result *result)
 {
     const struct plx_wall_report *report = &result->report;
     const struct plx_box *region = &report->region;
     const struct plx_wall_realsense *other = &report->realsense;
-    const char *advice = advice_of(result);
+    const char *advice = plx_wall_advice(result);
 
     if (isfinite(report->disparity_px))
         printf("wall         %.2f m away, turned by %.1f deg, %.2f px of disparity; ", report->distance_m, report->angle_deg,
@@ -133,63 +99,9 @@ static void add(cJSON *object, const char *name, double number, int digits)
     cJSON_AddItemToObject(object, name, plx_json_number(number, digits));
 }
 
-static cJSON *part_json(const struct plx_wall_report *report, int p)
-{
-    const struct plx_wall_part *part = &report->part[p];
-    const double bias_px = p == 0 ? report->bias_px : report->bias_px + part->offset_px;
-    cJSON *object = cJSON_CreateObject();
-
-    cJSON_AddStringToObject(object, "name", part_name[p]);
-    add(object, "fill", part->fill, 4);
-    add(object, "outliers", part->outliers, 4);
-    add(object, "offset_px", part->offset_px, 4);
-    add(object, "bias_px", bias_px, 4);
-    add(object, "bias_percent", 100 * (report->expected_px / (report->expected_px + bias_px) - 1), 3);
-    add(object, "noise_px", part->noise_px, 4);
-    add(object, "temporal_px", part->temporal_px, 4);
-    add(object, "sometimes", part->sometimes, 4);
-    add(object, "never", part->never, 4);
-    add(object, "covered", part->covered, 4);
-    return object;
-}
-
-static void add_realsense(cJSON *object, const struct plx_wall_realsense *realsense)
-{
-    cJSON *item = cJSON_AddObjectToObject(object, "realsense");
-    add(item, "fill_percent", realsense->fill_percent, 2);
-    add(item, "z_accuracy_percent", realsense->z_accuracy_percent, 3);
-    add(item, "plane_rms_percent", realsense->plane_rms_percent, 3);
-    add(item, "subpixel_rms_px", realsense->subpixel_rms_px, 4);
-    add(item, "temporal_percent", realsense->temporal_percent, 3);
-}
-
 void plx_wall_print_json(const struct plx_wall_result *result)
 {
-    const struct plx_wall_report *report = &result->report;
-    const int region[] = {report->region.x, report->region.y, report->region.width, report->region.height};
-    cJSON *object = cJSON_CreateObject();
-    char word[WORD_BYTES];
-
-    verdict_word(result->verdict, word);
-    cJSON_AddStringToObject(object, "verdict", word);
-    cJSON_AddStringToObject(object, "source", plx_source_word(result->source));
-    cJSON_AddNumberToObject(object, "frames", report->frames);
-    cJSON_AddItemToObject(object, "roi_px", cJSON_CreateIntArray(region, 4));
-    add(object, "tape_m", result->distance_m, 4);
-    add(object, "distance_m", report->distance_m, 4);
-    add(object, "angle_deg", report->angle_deg, 2);
-    add(object, "span_px", report->span_px, 3);
-    add(object, "disparity_px", report->disparity_px, 4);
-    add(object, "expected_px", report->expected_px, 4);
-    add(object, "tape_error_px", report->tape_px, 4);
-    add(object, "rows_px", result->rows_px, 3);
-    add(object, "brightness", result->light.grey, 1);
-    add(object, "contrast", result->light.contrast, 1);
-    cJSON *parts = cJSON_AddArrayToObject(object, "parts");
-    for (int p = 0; p < PLX_WALL_PARTS; p++)
-        cJSON_AddItemToArray(parts, part_json(report, p));
-    add_realsense(object, &report->realsense);
-    plx_json_print(object);
+    plx_json_print(plx_wall_json(result));
 }
 
 /* --- several distances --------------------------------------------------------------------------------------------- */
@@ -239,9 +151,9 @@ void plx_wall_print_series(const struct plx_wall_series *series)
 void plx_wall_print_series_json(const struct plx_wall_series *series)
 {
     cJSON *object = cJSON_CreateObject();
-    char word[WORD_BYTES];
+    char word[PLX_WALL_WORD_BYTES];
 
-    verdict_word(series->verdict, word);
+    plx_wall_verdict_word(series->verdict, word);
     cJSON_AddStringToObject(object, "verdict", word);
     add(object, "offset_px", series->offset_px, 4);
     add(object, "scale_percent", 100 * series->scale, 3);
@@ -249,7 +161,7 @@ void plx_wall_print_series_json(const struct plx_wall_series *series)
     for (int i = 0; i < series->count; i++) {
         const struct plx_wall_result *result = &series->result[i];
         cJSON *item = cJSON_CreateObject();
-        verdict_word(result->verdict, word);
+        plx_wall_verdict_word(result->verdict, word);
         cJSON_AddStringToObject(item, "verdict", word);
         add(item, "tape_m", result->distance_m, 4);
         add(item, "fill", result->report.part[0].fill, 4);

@@ -3,19 +3,10 @@
 #ifndef PLX_APP_CLI_LIVE_WALL_PRINT_H
 #define PLX_APP_CLI_LIVE_WALL_PRINT_H
 
-#include "app/evaluate/wall.h"
+#include "app/evaluate/wall_result.h"
 #include "core/base/text.h"
 
 #define PLX_WALL_MAX_FILES 32
-
-struct plx_wall_result {
-    struct plx_wall_report report;
-    double distance_m; /* by tape; NAN: none */
-    double rows_px;    /* median difference of the rows; NAN: not measured */
-    struct plx_wall_light light;
-    uint32_t source; /* enum plx_source_type */
-    enum plx_wall_verdict verdict;
-};
 
 void plx_wall_print(const struct plx_wall_result *result);
 void plx_wall_print_json(const struct plx_wall_result *result);

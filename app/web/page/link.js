@@ -55,7 +55,7 @@ async function decode(buffer, seen) {
 
 export class Link {
   constructor(handlers) {
-    this.handlers = handlers; // frame, service, kept, pixel, connected
+    this.handlers = handlers; // frame, service, wall, kept, pixel, connected
     this.clockOffsetMs = 0; // the server's wall clock minus ours
     this.bestRoundMs = Infinity;
     this.wish = { show: [], compact: false };
@@ -113,6 +113,7 @@ export class Link {
     }
     const message = JSON.parse(data);
     if (message.service) this.handlers.service(message.service, seen, message.rates);
+    if (message.wall) this.handlers.wall(message.wall);
     if (message.kept) this.handlers.kept(message.kept);
     if (message.located) this.located = message.located;
     if (message.pixel) this.handlers.pixel(message);

@@ -5,6 +5,7 @@ import { Picture, Depth, Cameras } from "./pictures.js";
 import { Top } from "./top.js";
 import { Calibrating } from "./calibrating.js";
 import { Cloud } from "./cloud.js";
+import { Wall } from "./wall.js";
 import { Confirmed } from "./confirmed.js";
 import { Charts, element, forgetFigures, showDrop, showFaults, showFigures, showFiles, showHistogram, showObstacles, showPlace, showState, showVerdict, sideWords } from "./panel.js";
 
@@ -21,9 +22,10 @@ const drawers = {
   cloud: { view: new Cloud(element("cloud")), planes: ["colour", "disparity"] },
   cameras: { view: new Cameras(element("cameras")), planes: ["left", "right"] },
   calibrate: { view: new Calibrating(element("calibrate"), () => show("calibrate")), planes: ["left", "right"] },
+  wall: { view: new Wall(element("wall")), planes: ["left"] },
 };
 const OPTIONAL = ["right", "scan", "map"]; // planes without which a view is drawn too
-const IN_ALL = ["picture", "depth", "top", "cloud"], RAW = ["picture", "cameras", "calibrate"]; // views without a calibration
+const IN_ALL = ["picture", "depth", "top", "cloud"], RAW = ["picture", "cameras", "calibrate", "wall"]; // views without a calibration
 
 const CURRENT_MS = 1000; // without news for so long, nothing on the page is known
 
@@ -155,6 +157,7 @@ const link = new Link({
     want();
     showFiles();
   },
+  wall: progress => drawers.wall.view.takeProgress(progress),
   pixel(answer) {
     const [x, y] = answer.pixel, [px, py, pz] = answer.point_m;
     element("pixel").textContent = page.isOld ? "the picture is old: nothing is measured in it" : pz === null ? `${x}, ${y}: nothing is known there`
@@ -237,7 +240,7 @@ const keys = { a: rows, w: buttons.compact, s: snapshot, r: record, k: buttons.k
 for (const button of document.querySelectorAll("nav [data-view]")) button.addEventListener("click", () => show(button.dataset.view));
 for (const [id, press] of Object.entries(buttons)) element(id).addEventListener("click", press);
 document.addEventListener("keydown", event => {
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "INPUT") return; // somebody types
   const views = ["all", ...Object.keys(drawers)], view = views[Number(event.key) - 1];
   if (view) show(view);
   else keys[event.key]?.();

@@ -480,8 +480,8 @@ static void the_scene_is_seen(void **state)
     free_input(&input);
 }
 
-/* Obstacles say how sure their distance is. Where the left picture is black, no confidence is stated; nor are errors without
- * the plane, or with settings that nobody measured. */
+/* Obstacles say how sure their distance is. Where the left picture is black or has no texture, no confidence is stated; nor are
+ * errors without the plane, or with settings that nobody measured. */
 static void how_sure_is_in_the_frame(void **state)
 {
     (void)state;
@@ -507,6 +507,15 @@ static void how_sure_is_in_the_frame(void **state)
     for (uint32_t i = 0; i < frame->obstacle_count; i++)
         sure += frame->obstacle[i].nearest_sigma_m > 0 && frame->obstacle[i].nearest_sigma_m < frame->obstacle[i].nearest_m / 4;
     assert_true(sure > 0);
+    free(frame);
+
+    for (int i = 0; i < FRAMES * PLX_EYES; i++)
+        memset(input.grey[i / PLX_EYES][i % PLX_EYES], 255, 640 * 480);
+    frame = run(&input, &params, 2, &bytes); /* without texture every disparity fits as well */
+    const struct plx_image white = plx_pipeline_plane(frame, PLX_PLANE_CONFIDENCE);
+    for (int y = 0; y < 480; y++)
+        for (int x = 0; x < 640; x++)
+            assert_int_equal(((uint8_t *)plx_row(&white, y))[x], 0);
     free(frame);
 
     params.match.p2 = 100;

@@ -111,7 +111,7 @@ static void set_areas(const struct plx_sureness *sum, double all, double wrong, 
         bad = bad_after;
     }
     ret->area = area;
-    ret->least_area = rate < 1 ? rate + (1 - rate) * log(1 - rate) : 1; /* of (rate - x) / (1 - x) from 0 to RATE */
+    ret->least_area = rate < 1 ? rate + (1 - rate) * log(1 - rate) : 1; /* integral (rate - x) / (1 - x) from 0 to RATE */
 }
 
 void plx_sureness_figures(const struct plx_sureness *sum, struct plx_sureness_figures *ret_figures)

@@ -9,7 +9,7 @@
 
 #include "core/base/image.h"
 
-#define PLX_SURENESS_CLASSES 10                                /* of probability, equally wide */
+#define PLX_SURENESS_CLASSES 10                                /* equally wide in probability */
 #define PLX_SURENESS_CURVE 6                                   /* points of the sparsification curve */
 extern const double plx_sureness_left_out[PLX_SURENESS_CURVE]; /* shares of the pixels, the least sure ones: 0, 0.05, .. 0.5 */
 
@@ -24,7 +24,7 @@ struct plx_sureness {
 struct plx_sureness_figures {
     struct {
         double said, right; /* mean probability, and share that is right; NAN: no pixel */
-        double share;       /* of all pixels with a statement */
+        double share;       /* among all pixels with a statement */
     } class[PLX_SURENESS_CLASSES];
     double unknown;                   /* share of all pixels, without a statement */
     double sigma, bound;              /* share of the errors that they cover; NAN: no error is stated */

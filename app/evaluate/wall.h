@@ -35,7 +35,7 @@ struct plx_wall_part {
 struct plx_wall_report {
     int frames;
     struct plx_box region;
-    double disparity_px; /* of the plane above infinity, where the optical axis meets it */
+    double disparity_px; /* above infinity, where the optical axis meets the plane */
     double distance_m;   /* shortest distance from the left camera to the plane */
     double angle_deg;    /* between the optical axis and the plane's normal */
     double span_px;      /* difference of the plane's disparities in the region */
@@ -86,8 +86,8 @@ enum plx_wall_verdict {
 #define PLX_WALL_MAX_OUTLIERS 0.05
 #define PLX_WALL_MAX_ROWS_PX 0.5
 #define PLX_WALL_MAX_BIAS_PX 0.2   /* or plx_wall_report.tape_px, if that is more */
-#define PLX_WALL_MAX_OFFSET_PX 0.3 /* of a part */
-#define PLX_WALL_MAX_SCALE 0.01    /* of plx_wall_split */
+#define PLX_WALL_MAX_OFFSET_PX 0.3 /* a part's */
+#define PLX_WALL_MAX_SCALE 0.01    /* in plx_wall_split */
 
 /* What the pictures say beside the disparities. */
 struct plx_wall_light {
@@ -95,7 +95,7 @@ struct plx_wall_light {
     double contrast; /* mean difference of pixels two columns apart, grey levels */
 };
 
-/* Of the left picture (U8) in REGION. */
+/* Measures the left picture (U8) in REGION. */
 struct plx_wall_light plx_wall_light(const struct plx_image *left, const struct plx_box *region);
 
 /* ROWS_PX: median difference of the rows, NAN: not known. The first that holds: dark, no contrast, rows that do not match,

@@ -11,7 +11,7 @@
 #define BINS_PER_PX 32
 #define MIN_SCALE_PX 0.25
 #define SCALE_SIGMAS 3.0
-#define SIGMAS_PER_MEDIAN 1.4826 /* of the absolute residuals of a normal distribution */
+#define SIGMAS_PER_MEDIAN 1.4826 /* absolute residuals of a normal distribution */
 #define MIN_PIVOT 1e-9
 
 int wall_half(const struct plx_box *region, int x, int y)

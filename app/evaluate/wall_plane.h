@@ -7,8 +7,8 @@
 
 #include "core/base/image.h"
 
-#define WALL_SCALE_BINS 8192 /* of residuals, for their median */
-#define WALL_SAMPLES 262144  /* of both halves; more make no better plane */
+#define WALL_SCALE_BINS 8192 /* for the median of residuals */
+#define WALL_SAMPLES 262144  /* in both halves; more make no better plane */
 
 /* Pixels of the region, px above min_disparity. */
 struct plx_wall_plane {

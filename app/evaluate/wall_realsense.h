@@ -13,9 +13,9 @@
 struct plx_wall_realsense {
     double fill_percent;
     double z_accuracy_percent; /* NAN without a distance */
-    double plane_rms_percent;  /* of the distance */
+    double plane_rms_percent;  /* share in the distance */
     double subpixel_rms_px;
-    double temporal_percent; /* of the distance: mean of the pixels known twice or more */
+    double temporal_percent; /* share in the distance: mean of the pixels known twice or more */
 };
 
 /* Sums over the frames, and scratch of one frame. */

@@ -9,7 +9,7 @@
 enum preset { DEFAULT, CLASSIC };
 
 #define MAX_STEPS 80
-#define ERROR_ONE 256 /* of a pixel */
+#define ERROR_ONE 256 /* steps in a pixel */
 
 /* From `bench_confidence tables`. */
 static const struct {

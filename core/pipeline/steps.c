@@ -76,7 +76,7 @@ static bool compares_with_dense(const struct plx_frame_kind *kind)
     return kind->params->match.cross_validate && has_dense(kind);
 }
 
-/* Of the dense disparity; else of the strict one. */
+/* About the dense disparity; else about the strict one. */
 static bool has_dense_confidence(const struct plx_frame_kind *kind)
 {
     return has_dense(kind) && kind->params->confidence;

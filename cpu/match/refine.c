@@ -233,7 +233,7 @@ struct confidence_job {
     const struct plx_candidates *candidates;
     const struct plx_image *checked, *disparity, *grey, *confidence;
     int s1_scale;               /* so that four paths count as eight */
-    const uint8_t *probability; /* of each score */
+    const uint8_t *probability; /* by score */
 };
 
 /* Row Y, clamped, of SRC, whose values are bytes, as in padded_row. */

@@ -191,7 +191,7 @@ struct confidence_args {
     plx_view<uint8_t> confidence;
     float s1_scale; /* so that four paths count as eight */
     bool raw_aligned, aligned, bytes_aligned;
-    uint8_t probability[PLX_CONFIDENCES]; /* of each score */
+    uint8_t probability[PLX_CONFIDENCES]; /* by score */
 };
 
 /* A / B rounded down, for 0 <= A < 2^21, B > 0: with a half added, A / B stays so far from integers that the errors of the

@@ -25,7 +25,7 @@
 #include "oracle/test_image.h"
 
 #define SCORES 256
-#define TRUTH_ONE 256           /* of a pixel, in the pictures of the truth */
+#define TRUTH_ONE 256           /* steps in a pixel, in the pictures of the truth */
 #define ERROR_ONE 64            /* steps of a histogram of errors in a pixel */
 #define ERRORS (64 * ERROR_ONE) /* and all of them; the last holds what is larger */
 #define GROUP 0.004             /* least share of the pixels that one error is estimated from */

@@ -136,7 +136,7 @@ static void accuracy_table_of_both_sets(void **state)
     command_free(&command);
 }
 
-/* Of the pairs of KITTI that no table was fitted on, which are every second one: a class of probability is right as often as it
+/* On the pairs of KITTI that no table was fitted on, which are every second one: a class of probability is right as often as it
  * says, and the errors are covered. The bars lie 2 points above what docs/matching.md says. */
 static void disparities_are_as_sure_as_they_say(void **state)
 {

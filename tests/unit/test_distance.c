@@ -83,7 +83,7 @@ static void a_pixel_has_the_error_of_its_confidence(void **state)
     assert_int_equal(plx_pixel_distance(&view, 7, 9, &got), 0);
     expect(&got, 5, NAN, NAN);
     confidence[9][7] = 4;
-    view.layout[PLX_PLANE_CONFIDENCE].width--; /* of another size */
+    view.layout[PLX_PLANE_CONFIDENCE].width--; /* another size */
     assert_int_equal(plx_pixel_distance(&view, 7, 9, &got), 0);
     expect(&got, 5, NAN, NAN);
     view.layout[PLX_PLANE_CONFIDENCE].width++;

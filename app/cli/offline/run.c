@@ -87,7 +87,7 @@ struct collected {
     cJSON *list;                   /* with --json; else NULL, and lines are printed */
     struct plx_error_rates *rates; /* errors of the pairs with ground truth */
     int rate_count;
-    struct plx_sureness sureness; /* of the pairs that have it */
+    struct plx_sureness sureness; /* sum over the pairs that have it */
     int sure_count;
     bool head_printed;                 /* the head line of the table */
     struct plx_steadiness *steadiness; /* measures the list of a sequence; NULL: not asked for */

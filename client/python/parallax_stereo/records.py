@@ -413,7 +413,7 @@ def _known(numbers: Any) -> Any:
 
 
 def distance(row: Any) -> Distance:
-    """Of an element of _layout.DISTANCE."""
+    """From an element of _layout.DISTANCE."""
     return Distance(**{name: _known(row[name]) for name in ("distance_m", "sigma_m", "bound_m")})
 
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/median.h"
 #include "core/geometry/cholesky.h"
 
 #define BLOCK 16
@@ -66,16 +67,13 @@ static bool solve(const struct wall_fit *fit, double side, double scale, struct 
 /* Beyond this, px, a residual hardly counts. */
 static double scale_of(struct wall_fit *fit, const struct plx_wall_plane *plane)
 {
-    int below = 0, i = 0;
-
     memset(fit->bin, 0, sizeof fit->bin);
     for (int n = 0; n < fit->count; n++) {
         const double bin = fabs(residual_of(&fit->sample[n], plane)) * BINS_PER_PX;
         fit->bin[bin < WALL_SCALE_BINS - 1 ? (int)bin : WALL_SCALE_BINS - 1]++;
     }
-    while (i < WALL_SCALE_BINS - 1 && 2 * (below + fit->bin[i]) < fit->count)
-        below += fit->bin[i++];
-    return fmax(MIN_SCALE_PX, SCALE_SIGMAS * SIGMAS_PER_MEDIAN * (i + 0.5) / BINS_PER_PX);
+    const int median = plx_counted_median(fit->bin, fit->count);
+    return fmax(MIN_SCALE_PX, SCALE_SIGMAS * SIGMAS_PER_MEDIAN * (median + 0.5) / BINS_PER_PX);
 }
 
 bool wall_fit_half(struct wall_fit *fit, const struct plx_image *disparity, int half, struct plx_wall_plane *ret_plane)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/median.h"
 #include "core/geometry/cholesky.h"
 #include "core/geometry/stereo.h"
 
@@ -89,20 +90,16 @@ static uint32_t crop(struct wall_realsense_sums *sums, struct view *view)
 }
 
 /* The median of the distances from the plane, of the plane's distance. */
-static double median(const uint32_t bin[WALL_ACCURACY_BINS], uint32_t count)
+static double median(const int bin[WALL_ACCURACY_BINS], int count)
 {
-    uint32_t below = 0;
-    int i = 0;
-    while (i < WALL_ACCURACY_BINS - 1 && 2 * (below + bin[i]) < count)
-        below += bin[i++];
-    return ((i + 0.5) / WALL_ACCURACY_BINS * 2 - 1) * MAX_SHARE;
+    return ((plx_counted_median(bin, count) + 0.5) / WALL_ACCURACY_BINS * 2 - 1) * MAX_SHARE;
 }
 
 static void judge(struct wall_realsense_sums *sums, const struct view *view, const struct surface *surface, double distance_m)
 {
     const double plane_m = surface->c / surface->length;
     double point[3], d, squares = 0, subpixel = 0;
-    uint32_t count = 0;
+    int count = 0;
 
     memset(sums->distance, 0, sizeof sums->distance);
     for (int y = 0; y < view->region->height; y++) {

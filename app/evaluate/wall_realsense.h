@@ -23,7 +23,7 @@ struct wall_realsense_sums {
     int frames, fitted;
     double fill, accuracy, plane_rms, subpixel_rms;
     uint32_t value[PLX_DISPARITY_INVALID]; /* pixels of each disparity */
-    uint32_t distance[WALL_ACCURACY_BINS]; /* pixels by their distance from the plane */
+    int distance[WALL_ACCURACY_BINS];      /* pixels by their distance from the plane */
 };
 
 /* DISPARITY: the part of the picture in REGION. */

@@ -11,6 +11,7 @@
 
 #include <parallax/error.h>
 
+#include "core/pipeline/pipeline.h"
 #include "drivers/files/file.h"
 #include "drivers/files/picture.h"
 
@@ -132,11 +133,7 @@ struct plx_image plx_export_plane(struct plx_frame *frame, enum plx_plane_id id)
     const struct plx_plane *plane = &frame->plane[id];
     if (plane->width < 1 || plane->width > PLX_MAX_SIDE || plane->height > PLX_MAX_SIDE)
         return (struct plx_image){.data = NULL};
-    return (struct plx_image){.data = (uint8_t *)frame + plane->offset,
-                              .width = (int)plane->width,
-                              .height = (int)plane->height,
-                              .pitch = plane->pitch,
-                              .type = (enum plx_type)plane->element};
+    return plx_pipeline_plane(frame, id);
 }
 
 static struct plx_image image_of(const struct plx_rgb_image *drawing)

@@ -18,6 +18,7 @@
 
 #include <parallax/error.h>
 
+#include "app/evaluate/sureness.h"
 #include "cpu/cpu.h"
 #include "drivers/files/picture.h"
 #include "oracle/matching.h"
@@ -29,7 +30,6 @@
 #define ERROR_ONE 64            /* steps of a histogram of errors in a pixel */
 #define ERRORS (64 * ERROR_ONE) /* and all of them; the last holds what is larger */
 #define GROUP 0.004             /* least share of the pixels that one error is estimated from */
-#define CLASSES 10
 #define MAX_PAIRS 64
 
 enum set { KITTI, MIDDLEBURY, SETS };
@@ -262,67 +262,55 @@ static void fit(const struct pair *without, struct tables *ret)
 
 /* --- measuring ----------------------------------------------------------------------------------------------------------- */
 
-/* Sums over pairs of shares of their pixels. */
+#define PAIR 1e9 /* the pixels of each pair count as so many, so that pairs have equal weight */
+
 struct measures {
-    double said[CLASSES], pixels[CLASSES], right[CLASSES], unknown, sigma, bound;
-    double by_probability[SCORES], right_by_probability[SCORES];
+    struct plx_sureness sum;
     int pairs;
 };
 
-static void measure(const struct pair *pair, const struct tables *tables, struct measures *m)
+static uint64_t part_of(double part, double whole)
 {
-    for (int i = 0; i < SCORES; i++) {
-        const int p = tables->probability[i], class = p * CLASSES / 256;
-        const double pixels = pair->dense[i] / pair->pixels, right = pair->right[i] / pair->pixels;
-        m->said[class] += pixels * p / 255;
-        m->pixels[class] += pixels;
-        m->right[class] += right;
-        m->by_probability[p] += pixels;
-        m->right_by_probability[p] += right;
-        for (int e = 0; e < ERRORS; e++) { /* an error is anywhere in its step */
-            const double share = pair->strict[i][e] / pair->strict_pixels;
-            m->sigma += share * fmin(fmax(tables->sigma_px[p] * ERROR_ONE - e, 0), 1);
-            m->bound += share * fmin(fmax(tables->bound_px[p] * ERROR_ONE - e, 0), 1);
-        }
-    }
-    m->unknown += pair->unknown / (pair->unknown + pair->pixels);
-    m->pairs++;
+    return (uint64_t)llround(PAIR * part / whole);
 }
 
-/* Area between the sparsification curve, the share of wrong pixels as the least sure ones are left out, and the best possible.
- */
-static double sparsification(const struct measures *m)
+static void measure(const struct pair *pair, const struct tables *tables, struct measures *m)
 {
-    double kept = m->pairs, bad = kept, area = 0;
-    for (int i = 0; i < SCORES; i++)
-        bad -= m->right_by_probability[i];
-    const double wrong = bad / kept;
+    double sigma = 0, bound = 0;
     for (int i = 0; i < SCORES; i++) {
-        const double after = kept - m->by_probability[i];
-        const double bad_after = bad - (m->by_probability[i] - m->right_by_probability[i]);
-        if (m->by_probability[i] > 0 && kept > 1e-9)
-            area += (bad / kept + (after > 1e-9 ? bad_after / after : bad / kept)) / 2 * m->by_probability[i] / m->pairs;
-        kept = after;
-        bad = bad_after;
+        const int p = tables->probability[i];
+        m->sum.pixels[p] += part_of(pair->dense[i], pair->pixels);
+        m->sum.right[p] += part_of(pair->right[i], pair->pixels);
+        for (int e = 0; e < ERRORS; e++) { /* an error is anywhere in its step */
+            sigma += pair->strict[i][e] * fmin(fmax(tables->sigma_px[p] * ERROR_ONE - e, 0), 1);
+            bound += pair->strict[i][e] * fmin(fmax(tables->bound_px[p] * ERROR_ONE - e, 0), 1);
+        }
     }
-    return area - (wrong + (1 - wrong) * log(1 - wrong)); /* integral of the best, (wrong - x) / (1 - x), up to wrong */
+    m->sum.pixels[0] += part_of(pair->unknown, pair->pixels);
+    m->sum.strict += part_of(1, 1);
+    m->sum.in_sigma += part_of(sigma, pair->strict_pixels);
+    m->sum.in_bound += part_of(bound, pair->strict_pixels);
+    m->pairs++;
 }
 
 static void report(const char *preset, enum set set, const char *which, const struct measures *m)
 {
+    struct plx_sureness_figures f;
+    plx_sureness_figures(&m->sum, &f);
     printf("%s, %s, %d pairs that %s\n", preset, set_name[set], m->pairs, which);
-    for (int k = 0; k < CLASSES; k++)
-        if (m->pixels[k] > 0.001 * m->pairs)
-            printf("  said %5.3f  is %5.3f  (%+5.1f points)  of %5.2f %%\n", m->said[k] / m->pixels[k],
-                   m->right[k] / m->pixels[k], 100 * (m->right[k] - m->said[k]) / m->pixels[k], 100 * m->pixels[k] / m->pairs);
-    printf("  no statement: %.2f %%; strict: %.1f %% within sigma, %.1f %% within the bound\n", 100 * m->unknown / m->pairs,
-           100 * m->sigma / m->pairs, 100 * m->bound / m->pairs);
-    printf("  area under the sparsification curve, above the best: %.4f\n", sparsification(m));
+    for (int k = 0; k < PLX_SURENESS_CLASSES; k++)
+        if (f.class[k].share > 0.001)
+            printf("  said %5.3f  is %5.3f  (%+5.1f points)  of %5.2f %%\n", f.class[k].said, f.class[k].right,
+                   100 * (f.class[k].right - f.class[k].said), 100 * f.class[k].share);
+    printf("  no statement: %.2f %%; strict: %.1f %% within sigma, %.1f %% within the bound\n", 100 * f.unknown, 100 * f.sigma,
+           100 * f.bound);
+    printf("  area under the sparsification curve, above the best: %.4f\n", f.area - f.least_area);
 }
 
 static void measure_sets(const char *preset, const struct tables *tables)
 {
-    struct measures fitted = {.pairs = 0}, held_back = {.pairs = 0}, left_out = {.pairs = 0};
+    static const struct measures none;
+    struct measures fitted = none, held_back = none, left_out = none;
     struct tables without;
 
     for (int k = 0; k < pair_count; k++) {

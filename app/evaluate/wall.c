@@ -399,6 +399,14 @@ struct plx_wall_light plx_wall_light(const struct plx_image *left, const struct 
     return (struct plx_wall_light){grey / pixels, difference / pairs};
 }
 
+unsigned plx_wall_missing(const struct plx_wall_report *report, double rows_px)
+{
+    unsigned missing = (isnan(report->bias_px) ? PLX_WALL_NO_BIAS : 0U) | (isnan(rows_px) ? PLX_WALL_NO_ROWS : 0U);
+    for (int p = 1; p < PLX_WALL_PARTS; p++)
+        missing |= isnan(report->part[p].offset_px) ? PLX_WALL_NO_OFFSET : 0U;
+    return missing;
+}
+
 enum plx_wall_verdict plx_wall_judge(const struct plx_wall_report *report, const struct plx_wall_light *light, double rows_px)
 {
     const struct plx_wall_part *whole = &report->part[0];
@@ -413,15 +421,16 @@ enum plx_wall_verdict plx_wall_judge(const struct plx_wall_report *report, const
         return PLX_WALL_TEXTURE;
     if (whole->outliers > PLX_WALL_MAX_OUTLIERS)
         return PLX_WALL_NOT_FLAT;
-    return has_bias(report) ? PLX_WALL_CALIBRATE : PLX_WALL_GOOD;
+    if (has_bias(report))
+        return PLX_WALL_CALIBRATE;
+    return plx_wall_missing(report, rows_px) ? PLX_WALL_UNPROVEN : PLX_WALL_GOOD;
 }
 
 const char *plx_wall_verdict_words(enum plx_wall_verdict verdict)
 {
     static const char *const words[] = {
-        [PLX_WALL_GOOD] = "good",         [PLX_WALL_CALIBRATE] = "calibrate again",
-        [PLX_WALL_DARK] = "too dark",     [PLX_WALL_TEXTURE] = "too little texture",
-        [PLX_WALL_NOT_FLAT] = "not flat",
+        [PLX_WALL_GOOD] = "good",     [PLX_WALL_UNPROVEN] = "unproven",          [PLX_WALL_CALIBRATE] = "calibrate again",
+        [PLX_WALL_DARK] = "too dark", [PLX_WALL_TEXTURE] = "too little texture", [PLX_WALL_NOT_FLAT] = "not flat",
     };
     return words[verdict];
 }

@@ -74,6 +74,7 @@ bool plx_wall_split(int count, const double *measured_px, const double *expected
 
 enum plx_wall_verdict {
     PLX_WALL_GOOD,
+    PLX_WALL_UNPROVEN, /* good as far as measured: see enum plx_wall_missing */
     PLX_WALL_CALIBRATE,
     PLX_WALL_DARK,
     PLX_WALL_TEXTURE,
@@ -89,6 +90,14 @@ enum plx_wall_verdict {
 #define PLX_WALL_MAX_OFFSET_PX 0.3 /* a part's */
 #define PLX_WALL_MAX_SCALE 0.01    /* in plx_wall_split */
 
+/* Figures that a good verdict needs and that are not measured, as bits. */
+enum plx_wall_missing {
+    PLX_WALL_NO_BIAS = 1,
+    PLX_WALL_NO_ROWS = 2,
+    PLX_WALL_NO_OFFSET = 4, /* of one part at least */
+    PLX_WALL_NO_SPLIT = 8,  /* plx_wall_split, of several distances */
+};
+
 /* What the pictures say beside the disparities. */
 struct plx_wall_light {
     double grey;     /* mean brightness of the region, 0 .. 255 */
@@ -98,8 +107,11 @@ struct plx_wall_light {
 /* Measures the left picture (U8) in REGION. */
 struct plx_wall_light plx_wall_light(const struct plx_image *left, const struct plx_box *region);
 
-/* ROWS_PX: median difference of the rows, NAN: not known. The first that holds: dark, no contrast, rows that do not match,
- * texture, not flat, bias. A picture without any contrast has disparities, of infinity. */
+/* Bits of enum plx_wall_missing. ROWS_PX: median difference of the rows, NAN: not known. */
+unsigned plx_wall_missing(const struct plx_wall_report *report, double rows_px);
+
+/* The first that holds: dark, no contrast, rows that do not match, texture, not flat, bias, something missing. A picture
+ * without any contrast has disparities, of infinity. */
 enum plx_wall_verdict plx_wall_judge(const struct plx_wall_report *report, const struct plx_wall_light *light, double rows_px);
 
 const char *plx_wall_verdict_words(enum plx_wall_verdict verdict); /* "calibrate again" */

@@ -82,6 +82,7 @@ void plx_wall_measurement_judge(struct plx_wall_measurement *measurement)
 {
     struct plx_wall_result *result = &measurement->result;
     plx_wall_report(measurement->wall, &result->report);
+    result->missing = plx_wall_missing(&result->report, result->rows_px);
     result->verdict = plx_wall_judge(&result->report, &result->light, result->rows_px);
 }
 

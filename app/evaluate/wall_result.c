@@ -33,11 +33,42 @@ void plx_wall_verdict_word(enum plx_wall_verdict verdict, char ret_word[PLX_WALL
         *c = '_';
 }
 
+static const struct {
+    unsigned missing;
+    const char *word;
+} figures[] = {
+    {PLX_WALL_NO_BIAS, "bias"}, {PLX_WALL_NO_ROWS, "rows"}, {PLX_WALL_NO_OFFSET, "offset"}, {PLX_WALL_NO_SPLIT, "split"}};
+#define FIGURES (sizeof figures / sizeof *figures)
+
+void plx_wall_verdict_line(enum plx_wall_verdict verdict, unsigned missing, char ret_line[PLX_WALL_LINE_BYTES])
+{
+    const char *separator = ": good as far as measured; not measured: ";
+    size_t length = (size_t)snprintf(ret_line, PLX_WALL_LINE_BYTES, "%s", plx_wall_verdict_words(verdict));
+
+    for (size_t i = 0; i < FIGURES && verdict == PLX_WALL_UNPROVEN; i++)
+        if (missing & figures[i].missing) {
+            length += (size_t)snprintf(ret_line + length, PLX_WALL_LINE_BYTES - length, "%s%s", separator, figures[i].word);
+            separator = ", ";
+        }
+}
+
+static const char *advice_for_missing(const struct plx_wall_result *result)
+{
+    if (result->missing & PLX_WALL_NO_BIAS)
+        return isnan(result->distance_m) ? "measure the shortest distance by tape, and give it: parallax wall --distance"
+                                         : "check the distance";
+    if (result->missing & PLX_WALL_NO_ROWS)
+        return "let the service see the wall for some seconds, then measure again";
+    return "choose a surface whose nine parts all have texture, or the part that has it: parallax wall --roi";
+}
+
 const char *plx_wall_advice(const struct plx_wall_result *result)
 {
     switch (result->verdict) {
     case PLX_WALL_GOOD:
         return NULL;
+    case PLX_WALL_UNPROVEN:
+        return advice_for_missing(result);
     case PLX_WALL_CALIBRATE:
         if (fabs(result->rows_px) > PLX_WALL_MAX_ROWS_PX)
             return "the rows do not match; parallax calibrate --help";
@@ -59,6 +90,34 @@ const char *plx_wall_advice(const struct plx_wall_result *result)
 static void add(cJSON *object, const char *name, double number, int digits)
 {
     cJSON_AddItemToObject(object, name, plx_json_number(number, digits));
+}
+
+cJSON *plx_wall_missing_json(unsigned missing)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < FIGURES; i++)
+        if (missing & figures[i].missing)
+            cJSON_AddItemToArray(list, cJSON_CreateString(figures[i].word));
+    return list;
+}
+
+bool plx_wall_missing_read(const cJSON *list, unsigned *ret_missing)
+{
+    const cJSON *item;
+    unsigned missing = 0;
+
+    if (!cJSON_IsArray(list))
+        return false;
+    cJSON_ArrayForEach (item, list) {
+        size_t i = 0;
+        while (i < FIGURES && !(cJSON_IsString(item) && strcmp(item->valuestring, figures[i].word) == 0))
+            i++;
+        if (i == FIGURES)
+            return false;
+        missing |= figures[i].missing;
+    }
+    *ret_missing = missing;
+    return true;
 }
 
 static cJSON *part_json(const struct plx_wall_report *report, int p)
@@ -100,6 +159,7 @@ cJSON *plx_wall_json(const struct plx_wall_result *result)
 
     plx_wall_verdict_word(result->verdict, word);
     cJSON_AddStringToObject(object, "verdict", word);
+    cJSON_AddItemToObject(object, "not_measured", plx_wall_missing_json(result->missing));
     cJSON_AddItemToObject(object, "advice", advice ? cJSON_CreateString(advice) : cJSON_CreateNull());
     cJSON_AddStringToObject(object, "source", plx_source_word(result->source));
     cJSON_AddNumberToObject(object, "frames", report->frames);

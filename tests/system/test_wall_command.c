@@ -268,7 +268,7 @@ static void faults_are_one_line(void **state)
     expect_error(PLX_EXIT_USAGE, "is not inside", (const char *const[]){"wall", "--roi", "600,0,50,40", NULL});
     expect_error(PLX_EXIT_CANNOT_WRITE, "/nowhere/",
                  (const char *const[]){"wall", "--frames", "1", "--picture", "/nowhere/a.png", NULL});
-    cJSON *json = wall(PLX_EXIT_OK, "--roi", "200,120,300,240");
+    cJSON *json = wall(PLX_EXIT_DOUBT, "--roi", "200,120,300,240");
     assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(part(json, 0), "bias_px")));
     char *text = cJSON_Print(json);
     write_text(daemon_.directory, "unknown.json", text);

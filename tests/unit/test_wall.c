@@ -234,10 +234,60 @@ static void verdict_names_the_first_fault(void **state)
     assert_int_equal(plx_wall_judge(&report, &(struct plx_wall_light){255, 0.5}, NAN), PLX_WALL_TEXTURE);
     assert_int_equal(plx_wall_judge(&report, &bright, NAN), PLX_WALL_CALIBRATE);
     report.tape_px = 0.5; /* so near that a tape cannot say it */
-    assert_int_equal(plx_wall_judge(&report, &bright, NAN), PLX_WALL_GOOD);
+    assert_int_equal(plx_wall_judge(&report, &bright, 0.1), PLX_WALL_GOOD);
     assert_int_equal(plx_wall_judge(&report, &bright, -0.6), PLX_WALL_CALIBRATE);
     for (int verdict = PLX_WALL_GOOD; verdict <= PLX_WALL_NOT_FLAT; verdict++)
         assert_true(strlen(plx_wall_verdict_words((enum plx_wall_verdict)verdict)) > 3);
+}
+
+static void expect_verdict(const struct plx_wall_report *report, double rows_px, unsigned missing, const char *line)
+{
+    const enum plx_wall_verdict verdict = plx_wall_judge(report, &bright, rows_px);
+    char text[PLX_WALL_LINE_BYTES];
+    unsigned read = ~0U;
+
+    assert_int_equal(plx_wall_missing(report, rows_px), missing);
+    assert_int_equal(verdict, missing ? PLX_WALL_UNPROVEN : PLX_WALL_GOOD);
+    plx_wall_verdict_line(verdict, missing, text);
+    assert_string_equal(text, line);
+    cJSON *list = plx_wall_missing_json(missing);
+    assert_true(plx_wall_missing_read(list, &read));
+    assert_int_equal(read, missing);
+    cJSON_AddItemToArray(list, cJSON_CreateString("colour"));
+    assert_false(plx_wall_missing_read(list, &read));
+    cJSON_Delete(list);
+    assert_int_equal(read, missing);
+    const struct plx_wall_result result = {
+        .report = *report, .distance_m = NAN, .rows_px = rows_px, .verdict = verdict, .missing = missing};
+    const char *advice = plx_wall_advice(&result);
+    assert_true(missing == 0 ? !advice
+                             : strstr(advice, missing & PLX_WALL_NO_BIAS ? "tape" : "again") || strstr(advice, "--roi"));
+}
+
+/* What is not measured is not good, and never hides a fault. */
+static void what_is_not_measured_is_unproven(void **state)
+{
+    (void)state;
+    const struct plx_wall_report all = measure(&(struct drawn){.noise_px = 0.1, .slope_x = 0.01});
+    struct plx_wall_report report = all;
+
+    expect_verdict(&report, 0.1, 0, "good");
+    expect_verdict(&report, NAN, PLX_WALL_NO_ROWS, "unproven: good as far as measured; not measured: rows");
+    report.part[PLX_WALL_PARTS - 1].offset_px = NAN;
+    expect_verdict(&report, 0.1, PLX_WALL_NO_OFFSET, "unproven: good as far as measured; not measured: offset");
+    report.part[1].offset_px = 0.4;
+    assert_int_equal(plx_wall_judge(&report, &bright, NAN), PLX_WALL_CALIBRATE);
+    report = all;
+    report.bias_px = NAN;
+    expect_verdict(&report, 0.1, PLX_WALL_NO_BIAS, "unproven: good as far as measured; not measured: bias");
+    expect_verdict(&report, NAN, PLX_WALL_NO_BIAS | PLX_WALL_NO_ROWS,
+                   "unproven: good as far as measured; not measured: bias, rows");
+    assert_false(plx_wall_missing_read(NULL, &(unsigned){0}));
+    char text[PLX_WALL_LINE_BYTES];
+    plx_wall_verdict_line(PLX_WALL_UNPROVEN, ~0U, text);
+    assert_string_equal(text, "unproven: good as far as measured; not measured: bias, rows, offset, split");
+    plx_wall_verdict_line(PLX_WALL_CALIBRATE, PLX_WALL_NO_ROWS, text);
+    assert_string_equal(text, "calibrate again");
 }
 
 /* Without a distance there is no bias, and the rest is the same. */
@@ -253,7 +303,7 @@ static void without_a_distance_there_is_no_bias(void **state)
     assert_true(isnan(report.realsense.z_accuracy_percent) && isnan(report.part[0].temporal_px));
     expect_near(report.disparity_px, true_disparity(&(struct drawn){.slope_x = 0.01}), 0.03);
     expect_near(report.part[0].noise_px, 0.1, 0.005);
-    assert_int_equal(plx_wall_judge(&report, &bright, NAN), PLX_WALL_GOOD);
+    assert_int_equal(plx_wall_judge(&report, &bright, 0.1), PLX_WALL_UNPROVEN);
     assert_true(isnan(plx_wall_residual(wall, 19, 10)) && fabs(plx_wall_residual(wall, 20, 10)) < 1);
     assert_true(isnan(plx_wall_residual(wall, 219, 160)) && fabs(plx_wall_residual(wall, 219, 159)) < 1);
     plx_wall_destroy(wall);
@@ -419,6 +469,7 @@ int main(void)
         cmocka_unit_test_setup(pixels_that_come_and_go_are_counted_apart, begin),
         cmocka_unit_test_setup(bent_and_uneven_walls_are_told, begin),
         cmocka_unit_test_setup(verdict_names_the_first_fault, begin),
+        cmocka_unit_test_setup(what_is_not_measured_is_unproven, begin),
         cmocka_unit_test_setup(without_a_distance_there_is_no_bias, begin),
         cmocka_unit_test_setup(distances_split_the_bias, begin),
         cmocka_unit_test_setup(small_and_empty_regions_are_unknown, begin),

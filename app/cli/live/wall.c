@@ -142,7 +142,8 @@ int plx_command_wall(int argc, char **argv)
             "has a disparity, bias, noise in space and time, and rows, for the whole picture and its nine parts, and a "
             "verdict. "
             "With files that --json printed at different distances it joins them, and needs no service. The exit code is 0 if "
-            "all is good, 1 if the cameras are to be calibrated again, 4 if the surface cannot tell.",
+            "all is measured and good, 1 if the cameras are to be calibrated again, 4 if the surface cannot tell, or if "
+            "something is not measured: bias needs --distance.",
         .option = options,
         .max_words = PLX_WALL_MAX_FILES};
 

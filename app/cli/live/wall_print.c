@@ -67,6 +67,7 @@ void plx_wall_print(const struct plx_wall_result *result)
     const struct plx_box *region = &report->region;
     const struct plx_wall_realsense *other = &report->realsense;
     const char *advice = plx_wall_advice(result);
+    char verdict[PLX_WALL_LINE_BYTES];
 
     if (isfinite(report->disparity_px))
         printf("wall         %.2f m away, turned by %.1f deg, %.2f px of disparity; ", report->distance_m, report->angle_deg,
@@ -87,7 +88,8 @@ void plx_wall_print(const struct plx_wall_result *result)
     print_figure(",\n             plane fit RMS", 2, other->plane_rms_percent, "%");
     print_figure(", subpixel RMS", 3, other->subpixel_rms_px, "px");
     print_figure(", temporal noise", 2, other->temporal_percent, "%");
-    printf("\nverdict      %s\n", plx_wall_verdict_words(result->verdict));
+    plx_wall_verdict_line(result->verdict, result->missing, verdict);
+    printf("\nverdict      %s\n", verdict);
     if (advice)
         printf("             -> %s\n", advice);
 }
@@ -106,27 +108,35 @@ void plx_wall_print_json(const struct plx_wall_result *result)
 
 /* --- several distances --------------------------------------------------------------------------------------------- */
 
-/* The worst measurement decides; if all can be judged, the split of the bias does. */
+/* The worst measurement decides; if all can be judged, the split of the bias does. What one lacks, all together lack. */
 void plx_wall_judge_series(struct plx_wall_series *series)
 {
     double measured[PLX_WALL_MAX_FILES], expected[PLX_WALL_MAX_FILES];
 
     series->verdict = PLX_WALL_GOOD;
+    series->missing = 0;
     series->offset_px = series->scale = NAN;
     for (int i = 0; i < series->count; i++) {
         measured[i] = series->result[i].report.disparity_px;
         expected[i] = series->result[i].report.expected_px;
         if (series->result[i].verdict > series->verdict)
             series->verdict = series->result[i].verdict;
+        series->missing |= series->result[i].missing;
     }
-    if (plx_wall_split(series->count, measured, expected, &series->offset_px, &series->scale) &&
-        series->verdict == PLX_WALL_GOOD &&
-        (fabs(series->offset_px) > PLX_WALL_MAX_BIAS_PX || fabs(series->scale) > PLX_WALL_MAX_SCALE))
+    if (!plx_wall_split(series->count, measured, expected, &series->offset_px, &series->scale))
+        series->missing |= PLX_WALL_NO_SPLIT;
+    if (series->verdict > PLX_WALL_UNPROVEN)
+        return;
+    if (fabs(series->offset_px) > PLX_WALL_MAX_BIAS_PX || fabs(series->scale) > PLX_WALL_MAX_SCALE)
         series->verdict = PLX_WALL_CALIBRATE;
+    else if (series->missing)
+        series->verdict = PLX_WALL_UNPROVEN;
 }
 
 void plx_wall_print_series(const struct plx_wall_series *series)
 {
+    char verdict[PLX_WALL_LINE_BYTES];
+
     puts("  distance     fill    noise  in time     bias   bias %  verdict");
     for (int i = 0; i < series->count; i++) {
         const struct plx_wall_result *result = &series->result[i];
@@ -145,7 +155,8 @@ void plx_wall_print_series(const struct plx_wall_series *series)
                series->offset_px, 100 * series->scale);
     else
         puts("bias         cannot be split: measure at two distances or more whose disparities differ by some pixels");
-    printf("verdict      %s\n", plx_wall_verdict_words(series->verdict));
+    plx_wall_verdict_line(series->verdict, series->missing, verdict);
+    printf("verdict      %s\n", verdict);
 }
 
 void plx_wall_print_series_json(const struct plx_wall_series *series)
@@ -155,6 +166,7 @@ void plx_wall_print_series_json(const struct plx_wall_series *series)
 
     plx_wall_verdict_word(series->verdict, word);
     cJSON_AddStringToObject(object, "verdict", word);
+    cJSON_AddItemToObject(object, "not_measured", plx_wall_missing_json(series->missing));
     add(object, "offset_px", series->offset_px, 4);
     add(object, "scale_percent", 100 * series->scale, 3);
     cJSON *list = cJSON_AddArrayToObject(object, "distances");

@@ -51,7 +51,8 @@ static int take(const cJSON *object, const char *path, struct plx_wall_result *r
     result.report.part[0].fill = number_of(whole, "fill");
     result.report.part[0].noise_px = number_of(whole, "noise_px");
     result.report.part[0].temporal_px = number_of(whole, "temporal_px");
-    if (!read_verdict(object, &result.verdict) || !whole)
+    if (!read_verdict(object, &result.verdict) || !whole ||
+        !plx_wall_missing_read(cJSON_GetObjectItemCaseSensitive(object, "not_measured"), &result.missing))
         return plx_fail(message, PLX_ERR_FORMAT, "%s: expected what parallax wall --distance M --json prints", path);
     if (!isfinite(result.report.disparity_px) || !isfinite(result.report.expected_px) || !isfinite(result.distance_m))
         return plx_fail(message, PLX_ERR_FORMAT, "%s: it has no bias; measure again, with --distance and before a flat surface",

@@ -69,7 +69,8 @@ export class Wall {
     const { words, advice, residual, table } = this.parts;
     words.hidden = residual.hidden = table.hidden = result === null;
     advice.hidden = !result?.advice;
-    words.textContent = result?.verdict.replaceAll("_", " ") ?? "";
+    words.textContent = (result?.verdict.replaceAll("_", " ") ?? "") +
+      (result?.verdict === "unproven" ? `: good as far as measured; not measured: ${result.not_measured.join(", ")}` : "");
     advice.textContent = result?.advice ?? "";
     if (result) this.takeProgress({ measured: result.frames, frames: result.frames });
     if (result) residual.src = `wall.png?${Date.now()}`; // a new address, or the browser keeps the old picture

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The client's end of the socket, message by message: answers to a hint, what comes in between, and a queue that is full. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -100,6 +102,65 @@ static void what_comes_before_the_answer_is_skipped(void **state)
     close(ends[1]);
     assert_int_equal(give_hint(patience_end_ns(), &skipped), PLX_ERR_LOST);
     close(ends[0]);
+}
+
+/* --- a clock that stands still but for polls ------------------------------------------------------------------------ */
+
+#define READING_NS 100 /* each reading takes so long, so that a loop that does not wait has an end */
+
+static int64_t drawn_ns; /* 0: the machine's clock, and its poll */
+static int polls, polled_ms;
+static bool answers; /* while the client waits */
+
+int clock_gettime(clockid_t clock, struct timespec *ret_time)
+{
+    int (*const real)(clockid_t, struct timespec *) =
+        (int (*)(clockid_t, struct timespec *))(uintptr_t)dlsym(RTLD_NEXT, "clock_gettime");
+    if (drawn_ns == 0)
+        return real(clock, ret_time);
+    drawn_ns += READING_NS;
+    *ret_time = (struct timespec){.tv_sec = drawn_ns / PLX_NS_PER_S, .tv_nsec = drawn_ns % PLX_NS_PER_S};
+    return 0;
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    int (*const real)(struct pollfd *, nfds_t, int) =
+        (int (*)(struct pollfd *, nfds_t, int))(uintptr_t)dlsym(RTLD_NEXT, "poll");
+    if (drawn_ns == 0)
+        return real(fds, count, timeout_ms);
+    assert_true(count == 1 && fds->fd == ends[0] && fds->events == POLLIN);
+    polls++;
+    polled_ms = timeout_ms;
+    if (answers)
+        say(PLX_MESSAGE_HINT, 0, NUMBER);
+    else
+        drawn_ns += timeout_ms > 0 ? timeout_ms * PLX_NS_PER_MS : PLX_NS_PER_MS;
+    return answers;
+}
+
+/* It sleeps, up to the deadline and not less, until an answer comes. */
+static void a_client_sleeps_until_the_answer_or_the_deadline(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t left_ns;
+        int slept_ms;
+        bool is_answered;
+    } cases[] = {{5 * PLX_NS_PER_MS / 2, 3, false}, {5 * PLX_NS_PER_MS / 2, 3, true}, {2 * PLX_NS_PER_MS, 2, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool skipped;
+        connect_ends();
+        answers = cases[i].is_answered;
+        polls = 0;
+        drawn_ns = 1000 * PLX_NS_PER_S;
+        const int result = give_hint(drawn_ns + READING_NS + cases[i].left_ns, &skipped);
+        drawn_ns = 0;
+        assert_int_equal(result, cases[i].is_answered ? 0 : PLX_ERR_TIMEOUT);
+        assert_int_equal(polls, 1);
+        assert_int_equal(polled_ms, cases[i].slept_ms);
+        close_ends();
+    }
 }
 
 static void an_end_of_the_service_is_noticed(void **state)
@@ -204,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hint_has_the_answers_of_the_protocol_and_no_other),
         cmocka_unit_test(what_comes_before_the_answer_is_skipped),
+        cmocka_unit_test(a_client_sleeps_until_the_answer_or_the_deadline),
         cmocka_unit_test(an_end_of_the_service_is_noticed),
         cmocka_unit_test(a_client_waits_for_its_turn),
         cmocka_unit_test(a_descriptor_may_be_0),

@@ -139,6 +139,33 @@ static void an_order_is_obeyed_first(void **state)
     assert_true(result.state.number == 5 && result.state.applied.pitch_rad == 0.001F);
 }
 
+/* What the learner did counts no more after an order, or after somebody has switched it on again. */
+static void only_a_person_makes_it_forget_what_was_taken_back(void **state)
+{
+    (void)state;
+    static const struct {
+        bool is_ordered, gave_up, off, forgets;
+    } cases[] = {{.forgets = false},
+                 {.off = true, .forgets = false}, /* a person switches it off */
+                 {.gave_up = true, .off = true, .forgets = false},
+                 {.gave_up = true, .forgets = true},
+                 {.is_ordered = true, .forgets = true},
+                 {.is_ordered = true, .off = true, .forgets = true},
+                 {.is_ordered = true, .gave_up = true, .off = true, .forgets = true}};
+    job.mode = PLX_CORRECTION_OFF; /* it decides nothing itself */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        job.is_ordered = cases[i].is_ordered;
+        job.gave_up = cases[i].gave_up;
+        job.order.off = cases[i].off;
+        job.memory.taken_back = 1;
+        job.memory.change.pitch_rad = 0.001F;
+        plx_drift_job_run(&job, &result);
+        assert_int_equal(result.memory.taken_back, cases[i].forgets ? 0 : 1);
+        assert_true(result.memory.change.pitch_rad == (cases[i].forgets ? 0 : 0.001F));
+        assert_int_equal(result.gave_up, cases[i].off);
+    }
+}
+
 /* Twice in a row: what comes and goes is no drift, whichever number of the rows it is. */
 static void the_second_correction_that_is_taken_back_is_the_last(void **state)
 {
@@ -199,6 +226,7 @@ int main(void)
         cmocka_unit_test_setup(a_decision_is_what_its_keeper_makes_of_it, setup),
         cmocka_unit_test_setup(on_hold_it_proposes_once, setup),
         cmocka_unit_test_setup(an_order_is_obeyed_first, setup),
+        cmocka_unit_test_setup(only_a_person_makes_it_forget_what_was_taken_back, setup),
         cmocka_unit_test_setup(the_second_correction_that_is_taken_back_is_the_last, setup),
         cmocka_unit_test_setup(half_of_the_matches_are_new_before_it_decides_again, setup),
         cmocka_unit_test_setup(disparities_are_corrected_or_proposed_as_the_mode_says, setup),

@@ -120,21 +120,63 @@ static void expect_published(enum plx_state s, uint32_t health, const char *reas
     plx_map_close(&map);
 }
 
-static void clients_read_state_and_reason(void **state)
+/* A service with shared memory for frames without planes; the event loop is the caller's. */
+static sd_event *begin_published(struct plx_config *config)
 {
-    (void)state;
-    static struct plx_config config; /* large */
     struct plx_error_message message;
     sd_event *event;
 
     begin(true, false);
-    plx_config_default(&config);
-    snprintf(config.publish.socket, sizeof config.publish.socket, "%s", path);
-    config.publish.group[0] = '\0';
+    plx_config_default(config);
+    snprintf(config->publish.socket, sizeof config->publish.socket, "%s", path);
+    config->publish.group[0] = '\0';
     assert_true(sd_event_new(&event) >= 0);
-    if (plx_publisher_open(&supervisor.publisher, event, &config, sizeof(struct plx_frame), &message) < 0)
+    if (plx_publisher_open(&supervisor.publisher, event, config, sizeof(struct plx_frame), &message) < 0)
         fail_msg("%s", message.text);
     plx_recovery_init(&supervisor.recovery, NOW_NS);
+    return event;
+}
+
+static void expect_restarts(uint32_t expected)
+{
+    struct plx_map map;
+    assert_int_equal(plx_map_open(plx_shm_client_fd(supervisor.publisher.shm), &map), 0);
+    assert_int_equal(map.header->restarts, expected);
+    plx_map_close(&map);
+}
+
+/* Clients of the larger memory are told of the same engines as those of the memory before. */
+static void restarts_are_counted_on_in_a_new_memory(void **state)
+{
+    (void)state;
+    static struct plx_config config; /* large */
+    struct plx_error_message message;
+    sd_event *event = begin_published(&config);
+    const struct plx_shm *before = supervisor.publisher.shm;
+
+    plx_shm_set_restarts(supervisor.publisher.shm, 3);
+    supervisor.recovery.deaths = 3;
+    assert_int_equal(plx_publisher_prepare(&supervisor.publisher, &config, sizeof(struct plx_frame) + 4096, &message), 0);
+    plx_supervisor_confirm_reload(&supervisor, false); /* nothing is loaded anew */
+    supervisor.reload.phase = PLX_RELOAD_STARTING;
+    supervisor.engine.has_failed = true;
+    plx_supervisor_confirm_reload(&supervisor, false);
+    assert_ptr_equal(supervisor.publisher.shm, before);
+    supervisor.engine.has_failed = false;
+    plx_supervisor_confirm_reload(&supervisor, false);
+    assert_int_equal(supervisor.reload.phase, PLX_RELOAD_NONE);
+    assert_int_equal(supervisor.publisher.frame_bytes, sizeof(struct plx_frame) + 4096);
+    expect_restarts(3);
+    plx_publisher_close(&supervisor.publisher);
+    sd_event_unref(event);
+}
+
+static void clients_read_state_and_reason(void **state)
+{
+    (void)state;
+    static struct plx_config config; /* large */
+    sd_event *event = begin_published(&config);
+
     plx_supervisor_publish_state(&supervisor);
     expect_published(PLX_STATE_STARTING, 0, "");
     supervisor.recovery.state = PLX_STATE_DEGRADED;
@@ -193,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_newer_failure_replaces_the_reason),
         cmocka_unit_test(the_first_end_counts),
         cmocka_unit_test(a_service_that_waits_keeps_waiting),
+        cmocka_unit_test(restarts_are_counted_on_in_a_new_memory),
         cmocka_unit_test(clients_read_state_and_reason),
         cmocka_unit_test(a_ring_that_cannot_be_made_changes_nothing),
     };

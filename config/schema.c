@@ -199,6 +199,8 @@ const struct plx_key plx_keys[] = {
      .other_name = "match.invalid_frame", EXPERT},
     {"match.repeats", "disparities are unknown where the texture repeats along the rows: bars, fences, tiles",
      FIELD(pipeline.match.repeats), EXPERT},
+    {"match.facing", "on surfaces that face the camera, correct the fraction of a pixel by what the pictures say",
+     FIELD(pipeline.match.facing), EXPERT},
     {"match.local_mean", "replace a disparity by the mean of those in a 7x7 window that are nearly equal",
      FIELD(pipeline.match.local_mean), EXPERT},
     {"match.cross_validate",

@@ -13,6 +13,7 @@ const char *const matching_names[MATCHING_PLANES] = {
     [MATCHING_CANDIDATE_RAW] = "raw candidate",
     [MATCHING_S1] = "S1",
     [MATCHING_S2] = "S2",
+    [MATCHING_FACED] = "step of facing surfaces",
     [MATCHING_MEDIAN_LEFT] = "left median",
     [MATCHING_MEDIAN_RIGHT] = "right median",
     [MATCHING_DISTINCT] = "left image without repeats",
@@ -32,6 +33,7 @@ enum {
     CENSUS_LEFT,
     CENSUS_RIGHT,
     SGM,
+    FACING,
     MEDIAN_RIGHT,
     REPEATS,
     DENSE_MEDIAN,
@@ -51,6 +53,7 @@ const struct matching_call matching_calls[MATCHING_CALLS] = {
     [CENSUS_LEFT] = {MATCHING_GROUP_CENSUS, PLX_STAGE_CENSUS, false},
     [CENSUS_RIGHT] = {MATCHING_GROUP_CENSUS, PLX_STAGE_CENSUS, false},
     [SGM] = {MATCHING_GROUP_SGM, PLX_STAGE_SGM, false},
+    [FACING] = {MATCHING_GROUP_FACING, PLX_STAGE_CHECK, true},
     [MEDIAN_RIGHT] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_CHECK, false},
     [REPEATS] = {MATCHING_GROUP_CHECK, PLX_STAGE_CHECK, true},
     [DENSE_MEDIAN] = {MATCHING_GROUP_MEDIAN, PLX_STAGE_REFINE, true},
@@ -97,6 +100,12 @@ static const struct plx_image *known(const struct plx_match *m, const struct plx
     return m->repeats ? &p[MATCHING_DISTINCT] : left;
 }
 
+/* The left candidates that the medians read. */
+static const struct plx_image *faced(const struct plx_match *m, const struct plx_image *p)
+{
+    return m->facing ? &p[MATCHING_FACED] : &p[MATCHING_CANDIDATE_LEFT];
+}
+
 /* A copy unless ON. */
 static int local_mean(struct plx_stages *s, bool on, const struct plx_image *src, const struct plx_image *dst)
 {
@@ -116,12 +125,14 @@ int matching_run_call(struct plx_stages *s, int number, const struct plx_image g
         return s->ops->census(s, &grey[PLX_RIGHT], m, &right);
     case SGM:
         return s->ops->sgm(s, &left, &right, &grey[PLX_LEFT], m, &found);
+    case FACING:
+        return s->ops->facing(s, &p[MATCHING_CANDIDATE_LEFT], &grey[PLX_LEFT], &grey[PLX_RIGHT], m, &p[MATCHING_FACED]);
     case MEDIAN_RIGHT:
         return s->ops->median(s, &p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]);
     case REPEATS:
         return s->ops->repeats(s, &grey[PLX_LEFT], &p[MATCHING_DISTINCT]);
     case DENSE_MEDIAN:
-        return s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
+        return s->ops->median(s, faced(m, p), PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
     case DENSE_CHECK:
         return s->ops->check(s, &p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m,
                              &p[MATCHING_DENSE_CHECKED]);
@@ -132,7 +143,7 @@ int matching_run_call(struct plx_stages *s, int number, const struct plx_image g
     case DENSE_EVEN:
         return local_mean(s, m->local_mean, &p[MATCHING_DENSE_SMOOTH], &p[MATCHING_DENSE]);
     case MEDIAN_LEFT:
-        return s->ops->median(s, &p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
+        return s->ops->median(s, faced(m, p), m->median_left, &p[MATCHING_MEDIAN_LEFT]);
     case CHECK:
         return s->ops->check(s, &p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m,
                              &p[MATCHING_CHECKED]);
@@ -175,12 +186,13 @@ void matching_oracle(const struct plx_image grey[PLX_EYES], const struct plx_mat
     oracle_census(&grey[PLX_LEFT], m, &left);
     oracle_census(&grey[PLX_RIGHT], m, &right);
     oracle_sgm(&left, &right, &grey[PLX_LEFT], m, &found);
-    oracle_median(&p[MATCHING_CANDIDATE_LEFT], m->median_left, &p[MATCHING_MEDIAN_LEFT]);
+    oracle_facing(&p[MATCHING_CANDIDATE_LEFT], &grey[PLX_LEFT], &grey[PLX_RIGHT], m, &p[MATCHING_FACED]);
+    oracle_median(faced(m, p), m->median_left, &p[MATCHING_MEDIAN_LEFT]);
     oracle_median(&p[MATCHING_CANDIDATE_RIGHT], m->median_right, &p[MATCHING_MEDIAN_RIGHT]);
     oracle_repeats(&grey[PLX_LEFT], &p[MATCHING_DISTINCT]);
     oracle_check(&p[MATCHING_MEDIAN_LEFT], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m, &p[MATCHING_CHECKED]);
     oracle_local_mean_or_copy(m->local_mean, &p[MATCHING_CHECKED], &p[MATCHING_LOCAL_MEAN]);
-    oracle_median(&p[MATCHING_CANDIDATE_LEFT], PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
+    oracle_median(faced(m, p), PLX_MEDIAN_3X3, &p[MATCHING_DENSE_MEDIAN]);
     oracle_check(&p[MATCHING_DENSE_MEDIAN], &p[MATCHING_MEDIAN_RIGHT], known(m, &grey[PLX_LEFT], p), m,
                  &p[MATCHING_DENSE_CHECKED]);
     oracle_fill(&p[MATCHING_DENSE_CHECKED], &p[MATCHING_DENSE_FILLED], &p[MATCHING_FILLED]);

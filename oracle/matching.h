@@ -18,6 +18,7 @@ enum matching_plane {
     MATCHING_CANDIDATE_RAW,
     MATCHING_S1,
     MATCHING_S2,
+    MATCHING_FACED, /* left candidate after the step of facing surfaces */
     MATCHING_MEDIAN_LEFT,
     MATCHING_MEDIAN_RIGHT,
     MATCHING_DISTINCT, /* U8: the left image, 0 where its texture repeats */
@@ -43,12 +44,13 @@ enum matching_group {
     MATCHING_GROUP_MEDIAN,
     MATCHING_GROUP_CHECK,
     MATCHING_GROUP_FILL,
+    MATCHING_GROUP_FACING,
     MATCHING_GROUP_LOCAL_MEAN, /* and cross_validate */
     MATCHING_GROUP_CONFIDENCE,
     MATCHING_GROUPS
 };
 
-#define MATCHING_CALLS 15
+#define MATCHING_CALLS 16
 extern const struct matching_call {
     enum matching_group group;
     enum plx_stage stage;

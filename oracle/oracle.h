@@ -25,6 +25,8 @@ void oracle_median(const struct plx_image *src, enum plx_median kind, const stru
 void oracle_repeats(const struct plx_image *src, const struct plx_image *dst);
 void oracle_check(const struct plx_image *left, const struct plx_image *right, const struct plx_image *grey,
                   const struct plx_match *match, const struct plx_image *ret_disparity);
+void oracle_facing(const struct plx_image *src, const struct plx_image *left, const struct plx_image *right,
+                   const struct plx_match *match, const struct plx_image *dst);
 void oracle_local_mean(const struct plx_image *src, const struct plx_image *dst);
 void oracle_cross_validate(const struct plx_image *strict, const struct plx_image *dense, const struct plx_image *raw,
                            const struct plx_image *grey, const struct plx_image *dst);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Median, left-right check, fill and confidence, one pixel at a time. */
+/* Median, left-right check, the step of facing surfaces, fill and confidence, one pixel at a time. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/pipeline/confidence.h"
+#include "core/pipeline/facing.h"
 #include "oracle/oracle.h"
 
 static int clamp(int value, int low, int high)
@@ -77,6 +78,88 @@ void oracle_check(const struct plx_image *left, const struct plx_image *right, c
             if (match->invalid_border && (x == 0 || y == 0 || x == left->width - 1 || y == left->height - 1))
                 keep = false;
             put(ret_disparity, x, y, keep ? value : (int)PLX_DISPARITY_INVALID);
+        }
+    }
+}
+
+/* True where (x, y) of SRC lies on a surface that faces the camera. */
+static bool is_facing(const struct plx_image *src, int x, int y)
+{
+    int same = 0;
+    for (int dy = -PLX_FACING_FAR; dy <= PLX_FACING_FAR; dy += PLX_FACING_FAR) {
+        for (int dx = -PLX_FACING_FAR; dx <= PLX_FACING_FAR; dx += PLX_FACING_FAR) {
+            int other = at(src, x + dx, y + dy), e = abs(other - at(src, x, y));
+            if ((dx == 0 && dy == 0) || other == PLX_DISPARITY_INVALID || e > PLX_FACING_OTHER)
+                continue;
+            if (e > PLX_FACING_SAME)
+                return false;
+            same++;
+        }
+    }
+    return same >= PLX_FACING_LEAST;
+}
+
+/* The whole disparity that V is nearest to, and what V has beyond it. */
+static int whole(int v)
+{
+    return (v + PLX_DISPARITY_ONE / 2) / PLX_DISPARITY_ONE;
+}
+
+static int beyond(int v)
+{
+    return v - PLX_DISPARITY_ONE * whole(v);
+}
+
+/* Difference E of a pixel and its partner, and the sum S of both slopes, each over two pixels. False without a partner. */
+static bool difference_of(const struct plx_image *left, const struct plx_image *right, int x, int y, int q, int *ret_e,
+                          int *ret_s)
+{
+    const uint8_t *l = plx_row(left, y), *r = plx_row(right, y);
+    const int last = left->width - 2;
+    if (x < 1 || x > last || q < 1 || q > last)
+        return false;
+    *ret_e = l[x] - r[q];
+    *ret_s = l[x + 1] - l[x - 1] + r[q + 1] - r[q - 1];
+    return abs(*ret_e) <= PLX_FACING_OUTLIER;
+}
+
+static int facing_step(const struct plx_image *src, const struct plx_image *left, const struct plx_image *right,
+                       const struct plx_match *match, int x, int y)
+{
+    const int part = beyond(at(src, x, y));
+    double n = 0, e_sum = 0, s_sum = 0, s2_sum = 0, es_sum = 0, part_sum = 0;
+    for (int v = y - PLX_FACING_REACH; v <= y + PLX_FACING_REACH; v++) {
+        for (int u = x - PLX_FACING_REACH; u <= x + PLX_FACING_REACH; u++) {
+            int e, s;
+            if (u < 0 || v < 0 || u >= src->width || v >= src->height || at(src, u, v) == PLX_DISPARITY_INVALID)
+                continue;
+            if (!difference_of(left, right, u, v, u - whole(at(src, u, v)) - match->min_disparity, &e, &s))
+                continue;
+            n++;
+            e_sum += e;
+            s_sum += s;
+            s2_sum += s * s;
+            es_sum += e * s;
+            part_sum += beyond(at(src, u, v)) * s * s;
+        }
+    }
+    if (s2_sum < PLX_FACING_CONTRAST * 49) /* of the whole window */
+        return 0;
+    const double brightness = floor((32 * e_sum + n) / (2 * n)) / 16; /* to 1/16 grey level */
+    const double wanted = (64 * (brightness * s_sum - es_sum) - part_sum) / s2_sum;
+    const double most = PLX_FACING_STEP, step = fmin(fmax(floor(wanted + 0.5), -most), most);
+    return step * part < 0 ? 0 : (int)step;
+}
+
+void oracle_facing(const struct plx_image *src, const struct plx_image *left, const struct plx_image *right,
+                   const struct plx_match *match, const struct plx_image *dst)
+{
+    for (int y = 0; y < src->height; y++) {
+        for (int x = 0; x < src->width; x++) {
+            int value = at(src, x, y);
+            if (value != PLX_DISPARITY_INVALID && is_facing(src, x, y))
+                value = clamp(value + facing_step(src, left, right, match, x, y), 0, value + PLX_FACING_STEP);
+            put(dst, x, y, value);
         }
     }
 }

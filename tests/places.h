@@ -76,18 +76,23 @@ static inline void places_in_camera(const struct places *places, const double po
     }
 }
 
-/* The middle of the face of thing N, in axes of the camera, and the distance along the view of its nearest corner. */
+/* The middle of the face of thing N, in axes of the camera, and the distance along the view of the nearest part that the left
+ * picture shows: the pole's top is above it where the camera looks down. */
 static inline void places_face(const struct places *places, int n, double ret_middle[3], double *ret_nearest)
 {
     const struct plx_scene_object *thing = &places_thing[n];
-    double corner[3];
+    const struct plx_calibration_info *lens = &places->runner.frame->calibration;
+    const int steps = 100; /* from the foot to the top */
+    double point[3];
 
     places_in_camera(places, (const double[3]){thing->x, -thing->height / 2, thing->z}, ret_middle);
     *ret_nearest = INFINITY;
-    for (int k = 0; k < 4; k++) {
-        const double at[3] = {thing->x + (k % 2 - 0.5) * thing->width, k / 2 ? -thing->height : 0, thing->z};
-        places_in_camera(places, at, corner);
-        *ret_nearest = fmin(*ret_nearest, corner[2]);
+    for (int k = 0; k < 2 * (steps + 1); k++) {
+        const double at[3] = {thing->x + (k % 2 - 0.5) * thing->width, -thing->height * (k / 2) / steps, thing->z};
+        places_in_camera(places, at, point);
+        const double row = lens->cy + lens->fy * point[1] / point[2];
+        if (row >= 0 && row < PLACES_HEIGHT)
+            *ret_nearest = fmin(*ret_nearest, point[2]);
     }
 }
 

@@ -24,6 +24,7 @@ void plx_match_default(struct plx_match *ret_match)
         .lr_max_diff = 1,
         .lr_round = true,
         .repeats = true,
+        .facing = true,
         .local_mean = true,
         .cross_validate = true,
     };

@@ -42,6 +42,7 @@ struct plx_match {
 
     bool repeats; /* disparities are unknown where the texture of the left image repeats along the rows */
 
+    bool facing;         /* surfaces that face the camera take a step towards what the pictures say */
     bool local_mean;     /* a local mean of what is nearly equal, of the strict and of the dense disparity */
     bool cross_validate; /* the strict disparity loses what differs from the dense one, and gains what they confirm */
 };

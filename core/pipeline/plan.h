@@ -33,6 +33,7 @@ enum plx_image_id {
     PLX_IMAGE_CANDIDATES_RAW,
     PLX_IMAGE_CANDIDATES_S1,
     PLX_IMAGE_CANDIDATES_S2,
+    PLX_IMAGE_FACED,       /* U16, the left ones after the step of facing surfaces */
     PLX_IMAGE_KNOWN,       /* U8, the left image, 0 where nothing can be known */
     PLX_IMAGE_MEDIAN_LEFT, /* U16 disparities from here on */
     PLX_IMAGE_MEDIAN_RIGHT,

@@ -144,6 +144,10 @@ struct plx_stages_ops {
     /* left-right check of median-filtered views; invalid where LEFT_GREY is 0 */
     int (*check)(struct plx_stages *self, const struct plx_image *left, const struct plx_image *right,
                  const struct plx_image *left_grey, const struct plx_match *match, const struct plx_image *ret_disparity);
+    /* each valid pixel of SRC on a surface that faces the camera takes a step of its disparity towards what the pictures LEFT
+     * and RIGHT, U8, say: against pixel locking, which draws such surfaces towards whole disparities */
+    int (*facing)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *left,
+                  const struct plx_image *right, const struct plx_match *match, const struct plx_image *dst);
     /* each valid pixel takes the mean of those around it that are valid and nearly equal; U16 */
     int (*local_mean)(struct plx_stages *self, const struct plx_image *src, const struct plx_image *dst);
     /* strict and dense disparity -> strict: invalid where they differ; what was invalid takes DENSE where RAW, the candidates,
@@ -218,7 +222,7 @@ struct plx_stages_ops {
 /* clang-format off */
 #define PLX_STAGE_OPS(OP)                                                                                                      \
     OP(convert) OP(checksum) OP(histogram) OP(colour) OP(colour_sums) OP(rectify) OP(sharpness) OP(filter) OP(census) OP(sgm) OP(median)                  \
-    OP(repeats) OP(check) OP(local_mean) OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground)        \
+    OP(repeats) OP(check) OP(facing) OP(local_mean) OP(cross_validate) OP(fill) OP(speckle) OP(confidence) OP(temporal) OP(ground)        \
     OP(stixels) OP(free_ground) OP(mask) OP(label) OP(segments) OP(regions) OP(pyramid) OP(corners) OP(flow)                       \
     OP(corner_disparities)
 #define PLX_IMAGE_OPS(OP)                                                                                                      \

@@ -61,6 +61,11 @@ static bool filters_over_time(const struct plx_frame_kind *kind)
     return kind->params->refine && kind->params->temporal.max_step > 0;
 }
 
+static bool steps_facing(const struct plx_frame_kind *kind)
+{
+    return kind->params->match.facing;
+}
+
 static bool takes_means(const struct plx_frame_kind *kind)
 {
     return kind->params->match.local_mean;
@@ -377,6 +382,13 @@ static int temporal(const struct plx_step *step, void *argument)
                                   out(context, step, 0));
 }
 
+static int facing(const struct plx_step *step, void *argument)
+{
+    const struct plx_frame_context *context = argument;
+    return context->ops->facing(context->stages, in(context, step, 0), in(context, step, 1), in(context, step, 2),
+                                &context->params->match, out(context, step, 0));
+}
+
 static int local_mean(const struct plx_step *step, void *argument)
 {
     const struct plx_frame_context *context = argument;
@@ -529,8 +541,10 @@ const struct plx_step_row plx_step_table[] = {
 
     {{"repeats", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, repeats,
       {PLX_IMAGE(LEFT)}, {I(KNOWN)}}, is_rectified, masks_repeats},
+    {{"facing", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, facing,
+      {I(CANDIDATES_LEFT), I(SMOOTH_LEFT), I(SMOOTH_RIGHT)}, {I(FACED)}}, is_rectified, steps_facing},
     {{"median left", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, median_left,
-      {I(CANDIDATES_LEFT)}, {I(MEDIAN_LEFT)}}, is_rectified, has_median_left},
+      {I(FACED)}, {I(MEDIAN_LEFT)}}, is_rectified, has_median_left},
     {{"median right", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, median_right,
       {I(CANDIDATES_RIGHT)}, {I(MEDIAN_RIGHT)}}, is_rectified, has_median_right},
     {{"check", PLX_STAGE_CHECK, PLX_STEP_BACKEND, false, check,
@@ -544,7 +558,7 @@ const struct plx_step_row plx_step_table[] = {
       {I(STABLE)}, {I(MEAN)}}, is_rectified, takes_means},
     /* The dense disparity starts from the candidates again: a smaller median keeps details, which the fill then spreads. */
     {{"dense median", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, median_3x3,
-      {I(CANDIDATES_LEFT)}, {I(DENSE_MEDIAN)}}, has_dense, NULL},
+      {I(FACED)}, {I(DENSE_MEDIAN)}}, has_dense, NULL},
     {{"dense check", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, check,
       {I(DENSE_MEDIAN), I(MEDIAN_RIGHT), I(KNOWN)}, {I(DENSE_CHECKED)}}, has_dense, NULL},
     {{"dense speckle", PLX_STAGE_REFINE, PLX_STEP_BACKEND, false, speckle,

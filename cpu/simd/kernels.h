@@ -13,6 +13,7 @@
 
 #include "core/colour/colour.h"
 #include "core/ground/columns.h"
+#include "core/pipeline/facing.h"
 #include "core/pipeline/match.h"
 
 struct plx_pyramid;
@@ -31,6 +32,24 @@ struct plx_census_sample {
 #define PLX_LOCAL_MEAN_REACH 3
 #define PLX_LOCAL_MEAN_BEYOND                                                                                                  \
     0x8000u /* differs by more than PLX_LOCAL_MEAN_STEP from every disparity, also where 16 bits overflow */
+
+/* facing.c: strips of so many columns, and the columns that their windows reach. */
+#define PLX_FACING_STRIP 128
+#define PLX_FACING_COLUMNS (PLX_FACING_STRIP + 2 * PLX_FACING_REACH + 64) /* and a vector more */
+
+/* Of rows, for each column: sums of struct plx_facing. */
+struct plx_facing_sums {
+    int32_t move[PLX_FACING_COLUMNS], slope2[PLX_FACING_COLUMNS], slope[PLX_FACING_COLUMNS], pairs[PLX_FACING_COLUMNS];
+};
+
+/* A row of a strip. */
+struct plx_facing_row {
+    int x, width; /* the strip's first column, which may lie outside the image, and the image's width */
+    int min_disparity;
+    const uint16_t *disparity; /* of the strip; invalid outside the image */
+    const uint8_t *left;       /* of the strip, and a pixel more at each side */
+    const uint8_t *right;      /* the whole row */
+};
 
 #define PLX_BLOCK 32 /* columns that go through cost, aggregate and argmin together, in the first-level cache */
 #define PLX_MAX_PLANES 8
@@ -153,7 +172,13 @@ struct plx_kernels {
     /* medians of WIDTH pixels; ROWS[-1..1] or ROWS[-2..2] are padded */
     void (*median_3x3)(const uint16_t *const *rows, int width, uint16_t *ret_row);
     void (*median_valid_5x5)(const uint16_t *const *rows, int width, uint16_t *ret_row);
-    /* local means of WIDTH pixels; ROWS[-3..3] are padded, PLX_LOCAL_MEAN_BEYOND where invalid, but not so RET_ROW */
+    /* facing.c. What COUNT pixels of ROW add -> OLDEST, whose content is taken out of SUMS as theirs is added */
+    void (*facing_sums)(const struct plx_facing_row *row, int count, struct plx_facing_sums *oldest,
+                        struct plx_facing_sums *sums);
+    /* Steps of COUNT pixels. ROWS: PLX_FACING_FAR rows before theirs, it, and as many after it, with clamped columns at both
+     * sides; SUMS: of the rows of the window, from PLX_FACING_REACH columns before the first pixel on */
+    void (*facing)(const uint16_t *const *rows, const struct plx_facing_sums *sums, int count, uint16_t *ret_row);
+    /* refine.c. Local means of WIDTH pixels; ROWS[-3..3] are padded, PLX_LOCAL_MEAN_BEYOND where invalid, but not so RET_ROW */
     void (*local_mean)(const uint16_t *const *rows, int width, uint16_t *ret_row);
     /* left-right check, without the outermost frame; RET_ROW is not RIGHT */
     void (*check)(const struct plx_match *match, const uint16_t *left, const uint16_t *right, const uint8_t *grey, int width,
@@ -209,6 +234,8 @@ PLX_DECLARE(argmin);
 PLX_DECLARE(disparities);
 PLX_DECLARE(median_3x3);
 PLX_DECLARE(median_valid_5x5);
+PLX_DECLARE(facing_sums);
+PLX_DECLARE(facing);
 PLX_DECLARE(local_mean);
 PLX_DECLARE(check);
 PLX_DECLARE(cross_validate);

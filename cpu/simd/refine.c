@@ -49,17 +49,6 @@ INLINE void left(const struct plx_match *match, const struct plx_sgm_row *row, e
     }
 }
 
-/* Writes the lanes of V that lie inside the row. */
-INLINE void put(uint16_t *row, int x, int width, u16v v)
-{
-    if (x + LANES16 <= width) {
-        store16(row + x, v);
-    } else {
-        const u16v copy = v; /* V has no address, and stays in a register */
-        memcpy(row + x, &copy, (size_t)(width - x) * sizeof *row);
-    }
-}
-
 /* Reads the lanes that lie inside the row; the others are 0. */
 INLINE u16v get(const uint16_t *row, int x, int width)
 {

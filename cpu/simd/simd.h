@@ -451,6 +451,17 @@ INLINE u16v distance16(u16v a, u16v b)
     return max16(a, b) - min16(a, b);
 }
 
+/* Writes the lanes of V that lie inside the row. */
+INLINE void put(uint16_t *row, int x, int width, u16v v)
+{
+    if (x + LANES16 <= width) {
+        store16(row + x, v);
+    } else {
+        const u16v copy = v; /* V has no address, and stays in a register */
+        memcpy(row + x, &copy, (size_t)(width - x) * sizeof *row);
+    }
+}
+
 #ifndef popcount4
 #    define popcount4 popcount8
 #endif

@@ -110,8 +110,8 @@ int main(int argc, char **argv)
 
     if (!bench)
         return 1;
-    printf("%-54s %7s %7s %7s %7s %7s %7s %7s %7s  ms\n", "", "census", "sgm", "median", "check", "dense", "even", "conf",
-           "all");
+    printf("%-54s %7s %7s %7s %7s %7s %7s %7s %7s %7s  ms\n", "", "census", "sgm", "median", "check", "dense", "facing", "even",
+           "conf", "all");
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         for (int eye = 0; eye < PLX_EYES; eye++)
             bench->grey[eye] = picture(pairs[i].pair, eye ? "right" : "left", pairs[i].width, pairs[i].height);

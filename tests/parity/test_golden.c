@@ -80,6 +80,7 @@ static int compare(const char *data, const char *path, bool classic)
     if (!mark || sscanf(mark, "_D%d_%15[a-z0-9]", &match.disparities, kind) != 2)
         exit(1);
     match.paths = classic ? atoi(kind + 1) : 8;
+    match.facing = false; /* which the references lack */
     const struct plx_limits limits = {.width = expected.width, .height = expected.height, .disparities = match.disparities};
     if (plx_gpu_create(&limits, &gpu, &message) < 0) {
         printf("skipped: %s\n", message.text);

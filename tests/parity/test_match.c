@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The matching stages around aggregation: census, median, local_mean, check, cross_validate, fill and confidence, on noise and
- * on structure.
+/* The matching stages around aggregation: census, facing, median, local_mean, check, cross_validate, fill and confidence, on
+ * noise and on structure.
  */
 #include <stdio.h>
 
@@ -165,6 +165,45 @@ static void test_even(struct parity *parity, int width, int height)
     }
 }
 
+/* Facing surfaces of any noise, with others beside them, before a picture and its shifted copy, both with noise. */
+static void test_facing(struct parity *parity, int width, int height)
+{
+    static const uint32_t range[] = {1, 6, 14, 60}, invalid[] = {0, 3, 15}; /* sixteenths */
+    struct plx_match match;
+
+    plx_match_default(&match);
+    for (int i = 0; i < 4 * 3 * 2; i++) {
+        const uint32_t sixteenths = invalid[i / 4 % 3], noise = 1 + 30 * (uint32_t)(i / 12),
+                       base = 16 * random_below(&state, 9) + 5;
+        struct twin src = twin_new(parity->gpu, width, height, PLX_U16), dst = twin_new(parity->gpu, width, height, PLX_U16);
+        struct twin left = twin_new(parity->gpu, width, height, PLX_U8), right = twin_new(parity->gpu, width, height, PLX_U8);
+        char what[96];
+
+        match.min_disparity = (int)random_below(&state, 9) - 4;
+        fill_near(&src, base, range[i % 4], sixteenths);
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++) {
+                const int shifted = x + (int)base / PLX_DISPARITY_ONE + match.min_disparity + 10;
+                ((uint16_t *)plx_row(&src.want, y))[x] += x / 40 % 4 == 3 ? 100 : 0;
+                ((uint8_t *)plx_row(&left.want, y))[x] =
+                    (uint8_t)((x + 10 + y / 2) % 9 * 20 + (int)random_below(&state, noise));
+                ((uint8_t *)plx_row(&right.want, y))[x] =
+                    (uint8_t)((shifted + y / 2) % 9 * 20 + 4 + (int)random_below(&state, noise));
+            }
+        twin_share(&src);
+        twin_share(&left);
+        twin_share(&right);
+        snprintf(what, sizeof what, "facing, %u + %u, noise %u, %u/16 invalid", base, range[i % 4], noise, sixteenths);
+        parity_done(parity, parity->cpu->ops->facing(parity->cpu, &src.want, &left.want, &right.want, &match, &dst.want),
+                    parity->gpu->ops->facing(parity->gpu, &src.got, &left.got, &right.got, &match, &dst.got), what);
+        parity_compare(parity, &dst, what);
+        twin_free(parity->gpu, &src);
+        twin_free(parity->gpu, &dst);
+        twin_free(parity->gpu, &left);
+        twin_free(parity->gpu, &right);
+    }
+}
+
 static void test_agree(struct parity *parity, int width, int height)
 {
     for (uint32_t invalid = 0; invalid <= 12; invalid += 4) { /* sixteenths */
@@ -292,6 +331,7 @@ int main(void)
         test_census(&parity, width, height);
         test_median(&parity, width, height);
         test_check(&parity, width, height);
+        test_facing(&parity, width, height);
         test_even(&parity, width, height);
         test_agree(&parity, width, height);
         test_repeats(&parity, width, height);

@@ -48,6 +48,7 @@ static void random_match(uint64_t *seed, struct plx_match *ret)
     ret->lr_max_diff = (int)random_below(seed, 4) - 1;
     ret->lr_round = random_below(seed, 2);
     ret->invalid_border = random_below(seed, 2);
+    ret->facing = random_below(seed, 2);
     ret->local_mean = random_below(seed, 2);
     ret->cross_validate = random_below(seed, 2);
     ret->repeats = random_below(seed, 2);
@@ -180,6 +181,47 @@ static void compare_refined(struct plx_stages *stages, const char *isa, int numb
     test_image_free(&grey);
 }
 
+/* Facing surfaces and others, seen with any texture, noise and difference in brightness. Returns how many pixels take a step.
+ */
+static int compare_facing(struct plx_stages *stages, const char *isa, int number, uint64_t *seed)
+{
+    const int width = sizes[number % SIZES].width, height = sizes[number % SIZES].height;
+    const uint32_t invalid = random_below(seed, 2) * random_below(seed, 80), range = 1 + random_below(seed, 14),
+                   noise = random_below(seed, 50);
+    const int base = (int)random_below(seed, 16 * 20), slant = (int)random_below(seed, 3),
+              brighter = (int)random_below(seed, 9);
+    struct plx_image src = test_image_new(width, height, PLX_U16, PADDING),
+                     got = test_image_new(width, height, PLX_U16, PADDING), want = test_image_new(width, height, PLX_U16, 0),
+                     grey[PLX_EYES];
+    struct plx_match match;
+    int steps = 0;
+
+    plx_match_default(&match);
+    match.min_disparity = (int)random_below(seed, 20) - 10;
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        grey[eye] = test_image_new(width, height, PLX_U8, PADDING);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const int v = base + y * slant + (x / 20 % 3 == 2 ? 60 : 0) + (int)random_below(seed, range);
+            ((uint16_t *)plx_row(&src, y))[x] = random_below(seed, 100) < invalid ? PLX_DISPARITY_INVALID : (uint16_t)v;
+            for (int eye = 0; eye < PLX_EYES; eye++) {
+                const double at = x + (eye ? base / 16.0 + match.min_disparity : 0) + 0.3 * y;
+                const int value = (int)(128 + 90 * sin(0.9 * at)) + (eye ? brighter : 0) + (int)random_below(seed, 1 + noise);
+                ((uint8_t *)plx_row(&grey[eye], y))[x] = (uint8_t)(value < 255 ? value : 255);
+            }
+        }
+    assert_int_equal(stages->ops->facing(stages, &src, &grey[PLX_LEFT], &grey[PLX_RIGHT], &match, &got), 0);
+    oracle_facing(&src, &grey[PLX_LEFT], &grey[PLX_RIGHT], &match, &want);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            steps += ((const uint16_t *)plx_row(&want, y))[x] != ((const uint16_t *)plx_row(&src, y))[x];
+    expect_same(&got, &want, isa, "facing");
+    test_image_free(&src);
+    for (int eye = 0; eye < PLX_EYES; eye++)
+        test_image_free(&grey[eye]);
+    return steps;
+}
+
 /* Bars of any period, contrast and noise on every size. Returns how many pixels repeat. */
 static int compare_repeats(struct plx_stages *stages, const char *isa, uint64_t *seed)
 {
@@ -226,6 +268,10 @@ static void same_bits_as_the_oracle(void **state)
         compare_any_numbers(stages, kernels->name, i, &seed);
     for (int i = 0; i < CASES; i++)
         compare_refined(stages, kernels->name, i, &seed);
+    int with_steps = 0;
+    for (int i = 0; i < 2 * CASES; i++)
+        with_steps += compare_facing(stages, kernels->name, i, &seed) > 0;
+    assert_in_range(with_steps, CASES / 4, CASES);
     int with_repeats = 0;
     for (int i = 0; i < CASES; i++)
         with_repeats += compare_repeats(stages, kernels->name, &seed) > 0;

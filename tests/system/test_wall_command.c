@@ -18,9 +18,8 @@
 #define DISTANCE TEXT(WALL_M)
 #define FRAMES "2"
 #define WRONG_PX 0.3
-/* What the matcher makes itself: disparities are drawn towards whole pixels, and the mean over a wall that covers two is not
- * quite without that. */
-#define MATCHER_PX 0.05
+/* What matching makes itself. */
+#define MATCHER_PX 0.02
 
 static struct command command_;
 

@@ -17,12 +17,12 @@
 
 struct plx_engine_process {
     struct plx_child child;
-    struct plx_run_delay run_delay;    /* while it is late */
+    struct plx_run_delay run_delay;    /* while it is late, and once it is killed */
     struct plx_heartbeats *heartbeats; /* shared memory: its threads mark what they are doing */
     bool is_replaced;                  /* it was asked to end, and the next one starts at once */
     bool has_failed;                   /* the supervisor ends it because it hangs or gives no frame */
     int64_t kill_ns;                   /* when it is killed after it was asked to end; 0 = not asked */
-    int64_t sigkill_ns;                /* when it got its first SIGKILL; 0 = none */
+    int64_t sigkill_ns;                /* when it got its first SIGKILL, plus its waits for a processor since; 0 = none */
     struct plx_report last_report;     /* END or FAILED of an engine that is about to exit; kind 0 = none */
     uint32_t hints;                    /* sent to it since its newest frame */
     void (*on_report)(void *context, const struct plx_report *report); /* gets every report except END and FAILED */
@@ -87,7 +87,7 @@ bool plx_engine_watch_progress(struct plx_engine_process *engine, struct plx_rec
                                const struct plx_service_clock *clock, int64_t now_ns, struct plx_error_message *reason);
 /* Checks that an engine that was killed is dead. A driver can hold it in a call that nothing interrupts (state D). Only the
  * system can help then: RECOVERY and *REASON say so, and systemd's watchdog is no longer fed. */
-void plx_engine_watch_kill_result(const struct plx_engine_process *engine, struct plx_recovery *recovery, int64_t now_ns,
+void plx_engine_watch_kill_result(struct plx_engine_process *engine, struct plx_recovery *recovery, int64_t now_ns,
                                   struct plx_error_message *reason);
 
 #endif

@@ -9,9 +9,9 @@
 static void read_heartbeats(struct plx_engine_process *engine, struct plx_recovery *recovery,
                             const struct plx_service_clock *clock)
 {
-    if (recovery->late && engine->child.pid != 0)
+    if (recovery->late && engine->child.pid != 0 && engine->sigkill_ns == 0)
         plx_recovery_delayed(recovery, plx_run_delay_ns(&engine->run_delay, engine->child.pid));
-    else
+    else if (engine->sigkill_ns == 0)
         engine->run_delay.count = 0;
 
     for (enum plx_thread thread = 0; thread < PLX_THREAD_COUNT; thread++) {
@@ -43,11 +43,13 @@ bool plx_engine_watch_progress(struct plx_engine_process *engine, struct plx_rec
     return hangs;
 }
 
-void plx_engine_watch_kill_result(const struct plx_engine_process *engine, struct plx_recovery *recovery, int64_t now_ns,
+void plx_engine_watch_kill_result(struct plx_engine_process *engine, struct plx_recovery *recovery, int64_t now_ns,
                                   struct plx_error_message *reason)
 {
-    if (engine->child.pid == 0 || engine->sigkill_ns == 0 || recovery->unkillable ||
-        now_ns - engine->sigkill_ns < PLX_KILL_BUDGET_NS)
+    if (engine->child.pid == 0 || engine->sigkill_ns == 0 || recovery->unkillable)
+        return;
+    engine->sigkill_ns += plx_run_delay_ns(&engine->run_delay, engine->child.pid); /* without a processor it cannot end */
+    if (now_ns - engine->sigkill_ns < PLX_KILL_BUDGET_NS)
         return;
     plx_recovery_unkillable(recovery);
     plx_say(reason, "the engine (pid %d) does not die of SIGKILL: a driver holds it", (int)engine->child.pid);

@@ -121,12 +121,22 @@ static void an_engine_that_sigkill_does_not_end_is_given_up(void **state)
     plx_engine_watch_kill_result(&engine, &recovery, NOW_NS + PLX_KILL_BUDGET_NS - 1, &reason);
     assert_false(recovery.unkillable || plx_engine_process_has_ended(&engine, &recovery));
     assert_string_equal(reason.text, "");
-    plx_engine_watch_kill_result(&engine, &recovery, NOW_NS + PLX_KILL_BUDGET_NS, &reason);
+    int64_t budget_ns = PLX_KILL_BUDGET_NS;
+    if (access("/proc/self/schedstat", R_OK) == 0) { /* else Linux does not tell what does not count: waits for a processor */
+        siginfo_t info;
+        assert_int_equal(waitid(P_PID, (id_t)engine.child.pid, &info, WEXITED | WNOWAIT), 0); /* its numbers stand still */
+        plx_engine_watch_kill_result(&engine, &recovery, NOW_NS, &reason);
+        budget_ns += engine.sigkill_ns - NOW_NS + PLX_NS_PER_S;
+        engine.run_delay.thread[0].delay_ns -= PLX_NS_PER_S;
+        plx_engine_watch_kill_result(&engine, &recovery, NOW_NS + budget_ns - 1, &reason);
+        assert_false(recovery.unkillable);
+    }
+    plx_engine_watch_kill_result(&engine, &recovery, NOW_NS + budget_ns, &reason);
     assert_true(recovery.unkillable && plx_engine_process_has_ended(&engine, &recovery));
     snprintf(words, sizeof words, "the engine (pid %d) does not die of SIGKILL", (int)engine.child.pid);
     assert_non_null(strstr(reason.text, words));
     plx_say(&reason, "another");
-    plx_engine_watch_kill_result(&engine, &recovery, NOW_NS + 2 * PLX_KILL_BUDGET_NS, &reason);
+    plx_engine_watch_kill_result(&engine, &recovery, NOW_NS + 2 * budget_ns, &reason);
     assert_string_equal(reason.text, "another"); /* said once */
     expect_dead_of(SIGKILL);
 

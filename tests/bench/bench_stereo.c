@@ -253,8 +253,8 @@ int main(int argc, char **argv)
     conditions.multiprocessors = confine(conditions.multiprocessors);
     conditions.load = contention_create(conditions.multiprocessors, load[0], load[1]);
     network_start(conditions.network);
-    printf("%-36s %7s %7s %7s %7s %7s %7s %7s  %7s %7s %7s  %-16s %5s %7s, ms\n", "", "census", "sgm", "median", "check",
-           "dense", "even", "conf", "whole", "p10", "p90", "lines", "waves", "waste");
+    printf("%-36s %7s %7s %7s %7s %7s %7s %7s %7s  %7s %7s %7s  %-16s %5s %7s, ms\n", "", "census", "sgm", "median", "check",
+           "dense", "facing", "even", "conf", "whole", "p10", "p90", "lines", "waves", "waste");
     const struct row *rows = asked.width ? &asked : listed;
     const size_t count = asked.width ? 1 : sizeof listed / sizeof listed[0];
     for (size_t i = 0; i < count; i++)

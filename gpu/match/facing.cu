@@ -68,32 +68,48 @@ static __device__ __forceinline__ bool faces(const plx_view<const uint16_t> &src
     return v != PLX_DISPARITY_INVALID && differs == 0 && same >= PLX_FACING_LEAST;
 }
 
-/* Writes row Y of the warp: SUM is that of the window's rows in the column of this lane, X that of the window's middle. */
-static __device__ __forceinline__ void step_row(const facing_args &a, const struct plx_facing &sum, int x, int y, bool writes)
+/* Copies the pixels of a lane, in column X from row Y0 on. Returns those that face, a bit for each row. */
+static __device__ __forceinline__ unsigned copy_column(const facing_args &a, int x, int y0)
 {
-    const int v = writes ? a.src.row(y)[x] : PLX_DISPARITY_INVALID;
-    const bool facing = writes && faces(a.src, x, y, v);
-    int step = 0;
+    unsigned facing = 0;
 
-    if (__any_sync(PLX_ALL_LANES, facing)) {
-        const struct plx_facing all = {window(sum.move), window(sum.slope2), window(sum.slope), window(sum.pairs)};
-        step = facing ? plx_facing_step(all, v) : 0;
+#pragma unroll
+    for (int i = 0; i < OUT_Y; i++) {
+        const int y = y0 + i;
+        if (y >= a.src.height)
+            break;
+        const uint16_t v = a.src.row(y)[x];
+        facing |= (unsigned)faces(a.src, x, y, v) << i;
+        a.dst.row(y)[x] = v;
     }
-    if (writes)
-        a.dst.row(y)[x] = (uint16_t)max(v + step, 0);
+    return facing;
 }
 
-/* Grid: a warp 26 x 8 pixels, a block four of them below each other. A lane goes down its column and keeps the sums of the
- * window's rows; what the oldest row added waits in registers. Reads 4 bytes a pixel (8.6 with the halo), and 16 of disparities
- * from the first-level cache, writes 2. */
+/* Steps of the warp's row Y, in lanes that FACE. SUM is that of the window's rows in the column that the lane adds, X the
+ * middle of the window. */
+static __device__ __forceinline__ void step_row(const facing_args &a, const struct plx_facing &sum, int x, int y, bool face)
+{
+    const struct plx_facing all = {window(sum.move), window(sum.slope2), window(sum.slope), window(sum.pairs)};
+
+    if (!face)
+        return;
+    const int v = a.src.row(y)[x];
+    a.dst.row(y)[x] = (uint16_t)max(v + plx_facing_step(all, v), 0);
+}
+
+/* Grid: a warp 26 x 8 pixels, a block four of them below each other. Where a pixel faces, lanes go down their columns and keep
+ * the sums of the window's rows; what the oldest row added waits in registers. Reads 2 bytes a pixel, 16 of disparities from
+ * the first-level cache, and where pixels face 8.6 more with the halo; writes 2. */
 static __global__ void __launch_bounds__(WARP *WARPS) facing_kernel(const __grid_constant__ facing_args a)
 {
     const int column = blockIdx.x * OUT_X + threadIdx.x - REACH, x = column + REACH; /* that the lane adds, and writes */
     const int y0 = (blockIdx.y * WARPS + threadIdx.y) * OUT_Y;
-    const bool inside = threadIdx.x < OUT_X && x < a.src.width;
     struct plx_facing row[PLX_FACING_WINDOW] = {}, sum = {0, 0, 0, 0};
 
     plx_grid_wait_and_trigger();
+    const unsigned facing = threadIdx.x < OUT_X && x < a.src.width ? copy_column(a, x, y0) : 0;
+    if (!__any_sync(PLX_ALL_LANES, facing != 0))
+        return;
     for (int round = 0; round < ROUNDS; round++)
 #pragma unroll
         for (int i = 0; i < PLX_FACING_WINDOW; i++) {
@@ -101,8 +117,9 @@ static __global__ void __launch_bounds__(WARP *WARPS) facing_kernel(const __grid
             add(sum, row[i], -1);
             row[i] = facing_of(a, column, below);
             add(sum, row[i], 1);
-            if (y >= y0 && y < a.src.height) /* the same for the whole warp */
-                step_row(a, sum, x, y, inside);
+            const bool face = y >= y0 && facing >> (y - y0) & 1;
+            if (__any_sync(PLX_ALL_LANES, face))
+                step_row(a, sum, x, y, face);
         }
 }
 

@@ -16,11 +16,11 @@
 #define KNOWN_OCCUPIED 4 /* evidence from which a cell is occupied, ... */
 #define KNOWN_FREE (-3)  /* ... and down to which it is free: three looks */
 #define MAX_EVIDENCE 15  /* a thing that went away is gone after three looks */
-#define HIT_NEAR 6
-#define HIT_FAR 4 /* one look makes an unknown cell occupied, two a free one */
-#define HIT_LOW 2 /* a thing without a stixel may be a match by chance: two looks, or four */
-#define FAR_CELLS 60
-#define FREED 4                             /* what a look as free takes from positive evidence */
+#define HIT_EXACT 6
+#define HIT 4         /* one look makes an unknown cell occupied, two a free one */
+#define HIT_LOW 2     /* a thing without a stixel may be a match by chance: two looks, or four */
+#define NEAR_CELLS 60 /* so near every look counts as exact: posts and drops have no obstacle that states a deviation */
+#define FREED 4       /* what a look as free takes from positive evidence */
 #define BLIND_BREAK_NS (PLX_NS_PER_S / 2)   /* without motion for so long, nothing is remembered */
 #define MOVING_MEMORY_MS 500                /* cells under something that moves */
 #define DROP_DEPTH_M (3.0 * PLX_MAP_CELL_M) /* so far behind its edge a drop is entered */
@@ -41,7 +41,7 @@ struct cell {
 
 /* How a frame sees a cell. */
 struct sight {
-    uint8_t look, is_moving, foot, top;
+    uint8_t look, is_moving, is_exact, foot, top;
     uint8_t in_view; /* set for a cell that is not looked at: the picture shows its place, or what hides it */
 };
 
@@ -229,37 +229,46 @@ static uint8_t height_of(int mm)
     return (uint8_t)(height < 0 ? 0 : height > 255 ? 255 : height);
 }
 
-/* Marks the records of obstacles that move. */
-static void find_moving(const struct plx_frame *frame, bool ret_moves[PLX_MAX_OBSTACLES + 1])
+/* The obstacles by their labels; NULL for a label without one. */
+static void find_obstacles(const struct plx_frame *frame, const struct plx_obstacle *ret_obstacle[PLX_MAX_OBSTACLES + 1])
 {
-    memset(ret_moves, 0, (PLX_MAX_OBSTACLES + 1) * sizeof *ret_moves);
+    memset(ret_obstacle, 0, (PLX_MAX_OBSTACLES + 1) * sizeof *ret_obstacle);
     for (uint32_t i = 0; i < frame->obstacle_count; i++)
-        if (frame->obstacle[i].moving && frame->obstacle[i].label <= PLX_MAX_OBSTACLES)
-            ret_moves[frame->obstacle[i].label] = true;
-    ret_moves[0] = false; /* no record, and tracks that are lost */
+        if (frame->obstacle[i].label <= PLX_MAX_OBSTACLES)
+            ret_obstacle[frame->obstacle[i].label] = &frame->obstacle[i];
+    ret_obstacle[0] = NULL; /* tracks that are lost */
 }
 
-static void see_thing(struct sight *sight, const struct plx_stixel *stixel, bool is_moving)
+/* True if OBSTACLE says that the standard deviation of its part at DEPTH_M is at most a cell. It grows with the square. */
+static bool is_exact_at(const struct plx_obstacle *obstacle, double depth_m)
+{
+    const double sigma_m = (double)obstacle->nearest_sigma_m, farther = depth_m / (double)obstacle->nearest_m;
+    return sigma_m > 0 && sigma_m * farther * farther <= PLX_MAP_CELL_M;
+}
+
+static void see_thing(struct sight *sight, const struct plx_stixel *stixel, bool is_moving, bool is_exact)
 {
     const uint8_t foot = height_of(stixel->foot_mm), top = height_of(stixel->top_mm);
     const bool is_first = sight->look != LOOKED_THING;
     *sight = (struct sight){
         .look = LOOKED_THING,
         .is_moving = (uint8_t)(is_moving || (!is_first && sight->is_moving)),
+        .is_exact = (uint8_t)(is_exact || (!is_first && sight->is_exact)),
         .foot = is_first || foot < sight->foot ? foot : sight->foot,
         .top = is_first || top > sight->top ? top : sight->top,
     };
 }
 
-/* Enters a stixel of image column COLUMN, over its width, at the height of its middle. */
+/* Enters a stixel of image column COLUMN, over its width, at the height of its middle. OBSTACLE: its own, or NULL. */
 static void look_at_stixel(struct plx_local_map *map, const struct view *view, const struct plx_stixel *stixel, int column,
-                           bool is_moving)
+                           const struct plx_obstacle *obstacle)
 {
     const struct plx_calibration_info *lens = view->calibration;
     const double z = view->scale / stixel->disparity;
     const double y = ((stixel->y0 + stixel->y1) / 2.0 - lens->cy) / lens->fy * z;
     const double left = column * PLX_COLUMN_WIDTH - 0.5 - lens->cx, width = PLX_COLUMN_WIDTH * plx_pixel_width(lens, z);
     const int steps = (int)(width / OUTLINE_STEP_M) + 1;
+    const bool moves = obstacle && obstacle->moving, exact = obstacle && is_exact_at(obstacle, z);
 
     for (int i = 0; i <= steps; i++) {
         const double camera[3] = {left / lens->fx * z + width * i / steps, y, z};
@@ -267,7 +276,7 @@ static void look_at_stixel(struct plx_local_map *map, const struct view *view, c
         plx_pose_apply(view->base_from_left, camera, base);
         struct sight *sight = sight_at(map, view, base[0], base[1]);
         if (sight)
-            see_thing(sight, stixel, is_moving);
+            see_thing(sight, stixel, moves, exact);
     }
 }
 
@@ -306,9 +315,9 @@ static void observe(struct plx_local_map *map, const struct plx_frame *frame, co
         .height = (int)frame->height,
     };
     const struct plx_scan *columns = scan->data;
-    bool moves[PLX_MAX_OBSTACLES + 1];
+    const struct plx_obstacle *obstacle[PLX_MAX_OBSTACLES + 1];
 
-    find_moving(frame, moves);
+    find_obstacles(frame, obstacle);
     for (int row = 0; row < SIDE; row++)
         look_at_row(map, &view, columns, row);
     for (int x = 0; x < scan->width; x++)
@@ -317,7 +326,7 @@ static void observe(struct plx_local_map *map, const struct plx_frame *frame, co
     for (int x = 0; x < stixels->height; x++) {
         const struct plx_stixel *stixel = plx_row(stixels, x);
         for (int i = 0; i < PLX_COLUMN_STIXELS && stixel[i].disparity > 0; i++)
-            look_at_stixel(map, &view, &stixel[i], x, stixel[i].label <= PLX_MAX_OBSTACLES && moves[stixel[i].label]);
+            look_at_stixel(map, &view, &stixel[i], x, stixel[i].label <= PLX_MAX_OBSTACLES ? obstacle[stixel[i].label] : NULL);
     }
 }
 
@@ -345,6 +354,15 @@ static void see_occupied(struct cell *cell, const struct sight *sight, int hit)
     cell->top = is_new || sight->top > cell->top - 1 ? sight->top : (uint8_t)(cell->top - 1);
 }
 
+/* What a look as SIGHT, not as free, adds to the evidence of cell INDEX. */
+static int hit_of(const struct sight *sight, int index)
+{
+    const int x = index % SIDE - SIDE / 2, y = index / SIDE - SIDE / 2;
+    if (sight->look == LOOKED_LOW)
+        return HIT_LOW;
+    return sight->is_exact || x * x + y * y <= NEAR_CELLS * NEAR_CELLS ? HIT_EXACT : HIT;
+}
+
 static void weigh(struct plx_local_map *map, uint32_t now_ms)
 {
     for (int i = 0; i < CELLS; i++) {
@@ -352,15 +370,11 @@ static void weigh(struct plx_local_map *map, uint32_t now_ms)
         struct cell *cell = &map->cell[i];
         if (sight->look == NOT_LOOKED)
             continue;
-        const int x = i % SIDE - SIDE / 2, y = i / SIDE - SIDE / 2;
         cell->seen_ms = now_ms;
         if (sight->look == LOOKED_FREE)
             see_free(cell, map->remembers);
         else
-            see_occupied(cell, sight,
-                         sight->look == LOOKED_LOW               ? HIT_LOW
-                         : x * x + y * y > FAR_CELLS * FAR_CELLS ? HIT_FAR
-                                                                 : HIT_NEAR);
+            see_occupied(cell, sight, hit_of(sight, i));
         cell->is_lost = cell->is_lost && cell->evidence > KNOWN_FREE;
     }
 }

@@ -55,7 +55,7 @@ static inline int map_teardown(void **state)
 
 static inline uint16_t disparity_at(double metres)
 {
-    return (uint16_t)lround(PLX_DISPARITY_ONE * FOCAL * BASELINE / metres);
+    return (uint16_t)lround(PLX_DISPARITY_ONE * FOCAL * t.frame.calibration.baseline_m / metres);
 }
 
 static inline int row_of(double below_m, double metres)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a map shows of a frame: free, occupied, a drop, unknown; how many looks a cell takes, and the heights of what stands
  * there. */
+#include "core/geometry/stereo.h"
 #include "tests/unit/map_scene.h"
+
+#define OWN_LABEL 3
 
 static void a_thing_stands_where_it_is(void **state)
 {
@@ -57,6 +60,72 @@ static void a_free_cell_needs_two_looks_to_be_occupied(void **state)
     assert_int_equal(count(PLX_CELL_OCCUPIED), 0); /* a match by chance */
     next(0);
     expect(2.0, 0, PLX_CELL_OCCUPIED);
+}
+
+/* True if three looks at a thing AHEAD_M, where the ground was free, outlast two free ones. An obstacle
+ * with LABEL has its nearest part NEAREST_M away, with a standard deviation of SIGMA_M; the thing has OWN_LABEL, or 0 with it.
+ */
+static bool outlasts(double ahead_m, uint32_t label, double nearest_m, double sigma_m)
+{
+    t.frame.obstacle[0] =
+        (struct plx_obstacle){.label = label, .nearest_m = (float)nearest_m, .nearest_sigma_m = (float)sigma_m};
+    t.frame.obstacle_count = 1;
+    for (int i = 0; i < 12; i++) {
+        see_ground(4.8);
+        if (i >= 7 && i < 10)
+            see_thing(70, 90, ahead_m, 0.6);
+        for (int x = 70; x <= 90; x++)
+            t.stixel[x][0].label = label > 0 ? OWN_LABEL : 0;
+        next(0);
+        if (i == 6)
+            expect(ahead_m, 0, PLX_CELL_FREE);
+        if (i == 9)
+            expect(ahead_m, 0, PLX_CELL_OCCUPIED);
+    }
+    return at(ahead_m, 0).kind == PLX_CELL_OCCUPIED;
+}
+
+static void a_thing_whose_distance_is_known_to_a_cell_lasts_longer(void **state)
+{
+    (void)state;
+    const double far = 3.94; /* the middle of its cell is nearer */
+    assert_true(outlasts(far, OWN_LABEL, far, 0.049));
+    assert_false(outlasts(far, OWN_LABEL, far, 0.051));
+    assert_false(outlasts(far, OWN_LABEL, far, 0)); /* not known */
+    assert_false(outlasts(far, OWN_LABEL, far, (double)NAN));
+    assert_false(outlasts(far, OWN_LABEL, 0, 0.01));
+    assert_false(outlasts(far, OWN_LABEL + 1, far, 0.01));
+    assert_false(outlasts(far, PLX_MAX_OBSTACLES + 1, far, 0.01));
+    /* 1.97 times as far as the nearest part, 3.88 times as inexact */
+    assert_true(outlasts(far, OWN_LABEL, 2, 0.0125));
+    assert_false(outlasts(far, OWN_LABEL, 2, 0.0135));
+}
+
+/* A track that is lost has label 0, as a stixel without an obstacle. */
+static void what_has_no_obstacle_is_not_exact(void **state)
+{
+    (void)state;
+    assert_false(outlasts(3.94, 0, 3.94, 0.01));
+}
+
+/* Thin posts have no obstacle that states a deviation. */
+static void within_3_m_every_thing_lasts_longer(void **state)
+{
+    (void)state;
+    assert_true(outlasts(2.9, OWN_LABEL, 2.9, 0));
+    assert_false(outlasts(3.1, OWN_LABEL, 3.1, 0));
+    assert_true(outlasts(2.9, OWN_LABEL, 2.9, 0.2));
+}
+
+static void a_longer_baseline_makes_far_things_last_longer(void **state)
+{
+    (void)state;
+    for (int longer = 0; longer < 2; longer++) {
+        struct plx_calibration_info *calibration = &t.frame.calibration;
+        calibration->baseline_m = longer ? 0.3 : BASELINE;
+        const double sigma_m = plx_depth_sigma(calibration, 3.94, 0.25); /* 7.8 and 2.6 cm */
+        assert_int_equal(outlasts(3.94, OWN_LABEL, 3.94, sigma_m), longer);
+    }
 }
 
 /* The list of a column's stixels ends at the first without a disparity, not at the farthest thing there is. */
@@ -167,6 +236,10 @@ int main(void)
         CASE(a_thing_stands_where_it_is),
         CASE(what_went_away_is_gone_after_three_looks),
         CASE(a_free_cell_needs_two_looks_to_be_occupied),
+        CASE(a_thing_whose_distance_is_known_to_a_cell_lasts_longer),
+        CASE(what_has_no_obstacle_is_not_exact),
+        CASE(within_3_m_every_thing_lasts_longer),
+        CASE(a_longer_baseline_makes_far_things_last_longer),
         CASE(a_far_stixel_does_not_hide_the_next_one),
         CASE(a_drop_is_a_kind_of_its_own),
         CASE(something_low_needs_more_looks),

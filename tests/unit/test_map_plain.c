@@ -34,7 +34,7 @@ struct plain_cell {
 struct plain_sight {
     enum sight sight;
     int foot, top;
-    bool moving, in_view, unsure;
+    bool moving, exact, in_view, unsure;
 };
 
 struct base {
@@ -74,6 +74,14 @@ static bool happens(double probability)
     return between(0, 1) < probability;
 }
 
+static struct plx_obstacle some_obstacle(uint32_t label)
+{
+    return (struct plx_obstacle){.label = label,
+                                 .moving = happens(0.6),
+                                 .nearest_m = (float)between(0.5, 6),
+                                 .nearest_sigma_m = happens(0.3) ? 0 : (float)between(0, 0.1)};
+}
+
 static void look_elsewhere(void)
 {
     double free_m = 3;
@@ -103,12 +111,12 @@ static void look_elsewhere(void)
         }
     }
     t.frame.obstacle_count = random_below(&t.random, 6);
+    const uint32_t label = random_below(&t.random, 9);
     for (uint32_t i = 0; i < t.frame.obstacle_count; i++)
-        t.frame.obstacle[i] = (struct plx_obstacle){.label = random_below(&t.random, 9), .moving = happens(0.6)};
+        t.frame.obstacle[i] = some_obstacle((label + i) % 9);
     t.frame.obstacle[t.frame.obstacle_count] = (struct plx_obstacle){.label = 9, .moving = 1}; /* beyond the list */
     if (t.frame.obstacle_count > 0 && happens(0.3))
-        t.frame.obstacle[0] =
-            (struct plx_obstacle){.label = happens(0.5) ? PLX_MAX_OBSTACLES : PLX_MAX_OBSTACLES + 44, .moving = 1};
+        t.frame.obstacle[0] = some_obstacle(happens(0.5) ? PLX_MAX_OBSTACLES : PLX_MAX_OBSTACLES + 44);
 }
 
 static void mount_anew(void)
@@ -242,12 +250,20 @@ static int height_of(int mm)
     return mm < 0 ? 0 : mm > 5100 ? 255 : mm / 20;
 }
 
-static bool is_moving(uint32_t label)
+static const struct plx_obstacle *obstacle_of(uint32_t label)
 {
     for (uint32_t i = 0; i < t.frame.obstacle_count; i++)
-        if (t.frame.obstacle[i].moving && t.frame.obstacle[i].label == label)
-            return label > 0 && label <= PLX_MAX_OBSTACLES;
-    return false;
+        if (t.frame.obstacle[i].label == label && label > 0 && label <= PLX_MAX_OBSTACLES)
+            return &t.frame.obstacle[i];
+    return NULL;
+}
+
+/* The standard deviation of the distance Z of a part of OBSTACLE, m; INFINITY: not known. */
+static double sigma_of(const struct plx_obstacle *obstacle, double z)
+{
+    if (!obstacle || obstacle->nearest_sigma_m <= 0)
+        return (double)INFINITY;
+    return (double)obstacle->nearest_sigma_m * z * z / pow((double)obstacle->nearest_m, 2);
 }
 
 /* Points no farther than half a cell apart, from one edge of the column to the other. */
@@ -256,6 +272,8 @@ static void see_thing(int x, const struct plx_stixel *stixel)
     const double z = 16 * FX * BASELINE / stixel->disparity, row = 0.5 * (stixel->y0 + stixel->y1);
     const int foot = height_of(stixel->foot_mm), top = height_of(stixel->top_mm);
     const int steps = (int)(4 * z / FX / (PLX_MAP_CELL_M / 2)) + 1;
+    const struct plx_obstacle *obstacle = obstacle_of(stixel->label);
+    const double sigma = sigma_of(obstacle, z);
     for (int i = 0; i <= steps; i++) {
         bool unsure;
         double base[3];
@@ -269,8 +287,9 @@ static void see_thing(int x, const struct plx_stixel *stixel)
             *sight = (struct plain_sight){.sight = THING, .foot = foot, .top = top};
         sight->foot = foot < sight->foot ? foot : sight->foot;
         sight->top = top > sight->top ? top : sight->top;
-        sight->moving = sight->moving || is_moving(stixel->label);
-        sight->unsure = sight->unsure || unsure;
+        sight->moving = sight->moving || (obstacle && obstacle->moving);
+        sight->exact = sight->exact || sigma <= PLX_MAP_CELL_M;
+        sight->unsure = sight->unsure || unsure || fabs(sigma - PLX_MAP_CELL_M) < 1e-9;
     }
 }
 
@@ -294,7 +313,7 @@ static void weigh(struct plain_cell *cell, const struct plain_sight *sight, int 
     }
     const bool drop = sight->sight == DROP, is_new = cell->evidence < 4 || cell->drop != drop;
     const int x = column - cell_at(t.base.x), y = row - cell_at(t.base.y);
-    const int hit = sight->sight == LOW ? 2 : x * x + y * y > 60 * 60 ? 4 : 6;
+    const int hit = sight->sight == LOW ? 2 : sight->exact || x * x + y * y <= 60 * 60 ? 6 : 4;
     cell->evidence = cell->evidence + hit > 15 ? 15 : cell->evidence + hit;
     cell->drop = drop;
     cell->moving = sight->moving;

@@ -11,7 +11,7 @@
 
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
-/* Small, for slow machines. A wall 0.75 m away has 20.5 px of disparity and covers 1.9 px, as one 3 m away in 640 x 480. */
+/* Small, for the test guest. A wall 0.75 m away has 20.5 px of disparity and covers 1.9 px, as one 3 m away in 640 x 480. */
 #define WALL_WIDTH 160
 #define WALL_HEIGHT 120
 #define WALL_M 0.75
@@ -26,16 +26,6 @@ static struct command command_;
 #define start_wall(...)                                                                                                        \
     start_daemon("--set", "threads=1", "--set", "source.scene=wall", "--set", ("source.width=" TEXT(WIDTH)), "--set",          \
                  ("source.height=" TEXT(HEIGHT)), "--set", ("source.rate_hz=" SCENE_HZ), __VA_ARGS__)
-
-/* How a service ends is not tested here: on a slow machine the engine may end later than the supervisor waits for it. */
-static void end_daemon(void)
-{
-    assert_true(daemon_.pid > 0);
-    kill(daemon_.pid, SIGTERM);
-    const int code = daemon_wait(&daemon_, patience_ms());
-    if (code != PLX_EXIT_OK && code != PLX_EXIT_OS)
-        fail_msg("exit code %d: %s", code, daemon_said(&daemon_));
-}
 
 /* Whether the service needs more time: on a slow machine it does not serve yet, or not as soon as the command expects; and the
  * rows, if ROWS_ARE_NEEDED, are measured after some frames. */
@@ -196,14 +186,14 @@ static void a_rendered_wall_is_good(void **state)
     assert_int_equal(plx_picture_read(path_of("wall.png"), PLX_U8, &picture, &message), 0);
     assert_true(picture.width == WALL_WIDTH && picture.height == WALL_HEIGHT);
     free(picture.data);
-    end_daemon();
+    stop_daemon();
     replay("wall", write_calibration(-WRONG_PX, 1));
     json = wall(PLX_EXIT_FAILURE, "--distance", DISTANCE);
     assert_string_equal(word(json, "verdict"), "calibrate_again");
     print_message("with the wrong calibration %.3f px\n", number(part(json, 0), "bias_px"));
     assert_true(fabs(number(part(json, 0), "bias_px") + WRONG_PX) < MATCHER_PX);
     cJSON_Delete(json);
-    end_daemon();
+    stop_daemon();
 }
 
 /* The scene of the service, which is farther away; and the text. */
@@ -228,7 +218,7 @@ static void the_verdict_says_what_is_not_measured(void **state)
     assert_non_null(strstr(command_.out, "\nverdict      unproven: good as far as measured; not measured: bias\n"
                                          "             -> measure the shortest distance by tape"));
     command_free(&command_);
-    end_daemon();
+    stop_daemon();
 }
 
 /* Measures the wall in the directory DISTANCE, its metres, and leaves the JSON in the file NAME. */
@@ -240,7 +230,7 @@ static void measure_distance(const char *name, const char *distance, const char 
         fail_msg("exit code %d: %s", command_.code, command_.err);
     write_text(daemon_.directory, name, command_.out);
     command_free(&command_);
-    end_daemon();
+    stop_daemon();
 }
 
 /* A principal point that is wrong makes px, a baseline that is wrong per cent of the disparity. */
@@ -296,7 +286,7 @@ static void bad_surfaces_are_named(void **state)
         if (strcmp(word(json, "verdict"), names[i][1]) != 0)
             fail_msg("%s: %s", names[i][0], cJSON_Print(json));
         cJSON_Delete(json);
-        end_daemon();
+        stop_daemon();
     }
 }
 
@@ -322,7 +312,7 @@ static void faults_are_one_line(void **state)
     expect_error(PLX_EXIT_DATA, "expected what parallax wall", (const char *const[]){"wall", path_of("other.json"), NULL});
     start_wall("--set", "calibration=none");
     expect_error(PLX_EXIT_CONFIG, "no calibration", (const char *const[]){"wall", NULL});
-    end_daemon();
+    stop_daemon();
     start_wall(NULL);
     expect_error(PLX_EXIT_USAGE, "is not inside", (const char *const[]){"wall", "--roi", "300,0,50,40", NULL});
     expect_error(PLX_EXIT_CANNOT_WRITE, "/nowhere/",
@@ -333,7 +323,7 @@ static void faults_are_one_line(void **state)
     assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(part(json, 0), "bias_px")));
     write_json("unknown.json", json);
     cJSON_Delete(json);
-    end_daemon();
+    stop_daemon();
     expect_error(PLX_EXIT_DATA, "it has no bias", (const char *const[]){"wall", path_of("unknown.json"), NULL});
 }
 

@@ -456,7 +456,7 @@ class Locate(Ros):
         self.speaker.write(self.message(stamp, [("", 0, 0, 10, 10)] * 257))
         many = self.message(stamp, [("", 0, 0, 10, 10)])
         many.detections[0].results = []
-        many.detections = many.detections * 1000000
+        many.detections = many.detections * 100000
         self.speaker.write(many)
         for field, text in (("header", b"\xff" * 4), ("id", b"\0")):  # of the same name, but too short, and with counts that lie
             short = dds.make_idl_struct("Detection2DArray", "vision_msgs.msg.dds_.Detection2DArray_", {field: dds.types.array[dds.types.uint8, len(text)]})

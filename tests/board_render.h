@@ -63,12 +63,25 @@ static bool board_is_charuco;
 /* Number of the first tag of boards of tags. */
 static int board_first_tag;
 
+/* -1 .. 1 like a sine, made of parabolas: the wall behind the board is most of a picture, and sin() took most of its time. */
+static inline double board_wave(double turns)
+{
+    const double half = 2 * (turns - floor(turns)) - 1; /* -1 .. 1 over a turn */
+    return 4 * half * (1 - fabs(half));
+}
+
+/* Grey value of the wall behind the board. */
+static inline double board_wall(double x, double y)
+{
+    return 110 + 30 * board_wave(0.5 * x) * board_wave(0.4 * y + 0.25);
+}
+
 /* Grey value of a board of tags at X, Y, in tags from its upper left corner. */
 static inline double board_tag_colour(const struct plx_board *board, double x, double y)
 {
     const double gap = board->gap_m / board->square_m, step = 1 + gap;
     if (x < -2 * gap || y < -2 * gap || x > board->columns * step + gap || y > board->rows * step + gap)
-        return 110 + 30 * sin(3.1 * x) * cos(2.3 * y);
+        return board_wall(x, y);
     const double column = floor(x / step), row = floor(y / step), u = x - column * step, v = y - row * step;
     if (board_is_kalibrs && u > 1 && v > 1)
         return 35;
@@ -84,7 +97,7 @@ static inline double board_colour(const struct plx_board *board, double x, doubl
     if (board->kind == PLX_BOARD_TAGS)
         return board_tag_colour(board, x, y);
     if (x < -2 || y < -2 || x > board->columns + 1 || y > board->rows + 1)
-        return 110 + 30 * sin(3.1 * x) * cos(2.3 * y);
+        return board_wall(x, y);
     if (x < -1 || y < -1 || x > board->columns || y > board->rows)
         return 215;
     const int column = (int)floor(x), row = (int)floor(y);

@@ -53,7 +53,8 @@ PLX_BOTH int plx_facing_part(int v)
 PLX_BOTH int plx_facing_partner(int width, int x, int v, int min_disparity)
 {
     const int q = x - plx_facing_whole(v) - min_disparity, last = width - 2;
-    return (v != PLX_DISPARITY_INVALID) & (x >= 1) & (x <= last) & (q >= 1) & (q <= last) ? q : -1;
+    const int there = (v != PLX_DISPARITY_INVALID) & (x >= 1) & (x <= last) & (q >= 1) & (q <= last);
+    return there ? q : -1;
 }
 
 /* What a pixel adds whose PARTNER is there; zeros where it is not, and where they differ too much. */
@@ -80,8 +81,9 @@ PLX_BOTH int plx_facing_step(struct plx_facing sum, int v)
 
     for (int k = 1; k < 2 * PLX_FACING_STEP; k += 2)
         step += (twice >= k * sum.slope2) - (twice < -k * sum.slope2);
-    return (sum.slope2 >= PLX_FACING_CONTRAST * PLX_FACING_WINDOW * PLX_FACING_WINDOW) & (step * plx_facing_part(v) >= 0) ? step
-                                                                                                                          : 0;
+    const int kept =
+        (sum.slope2 >= PLX_FACING_CONTRAST * PLX_FACING_WINDOW * PLX_FACING_WINDOW) & (step * plx_facing_part(v) >= 0);
+    return kept ? step : 0;
 }
 
 #endif
